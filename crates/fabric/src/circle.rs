@@ -1,0 +1,109 @@
+//! What a fabric offers a group: the [`Circle`], and the contract that every fabric keeps.
+//!
+//! A circle is one processor's end of one group. The engine above builds supersteps from it and asks for nothing
+//! else: it never learns whether the others are threads, processes or ranks of MPI.
+//!
+//! # Contract
+//!
+//! 1. **Nobody early.** A meeting returns on no member before every member has entered it or left in it.
+//! 2. **One outcome.** Every member of a meeting gets the same `total`: all contributions melded in rank order, grouped
+//!    as [`tree`](crate::tree) says, which depends on the circle's size alone.
+//! 3. **Those below.** `before` is what the ranks below me contributed, melded in rank order and grouped as
+//!    [`tree`](crate::tree) says; it is empty for rank 0 and where [`Meld::wants_before`] is false.
+//! 4. **Trays.** What was posted to me before a meeting can be taken after it and until I enter the next one, whole and
+//!    in the order of posting; nothing else can.
+//! 5. **Leaving.** A member that leaves counts as present in that one meeting and in no later one. Its contribution
+//!    counts. It may have to wait for the others, but never for anything they do after that meeting.
+//! 6. **Circles apart.** What happens in one circle is not seen in another, whichever members they share.
+//! 7. **Failing.** Once an alarm was raised, every wait of every processor of the run ends with that same failure,
+//!    and so does every later call; nobody is left waiting.
+//! 8. **Moving.** Where [`Circle::shares`] says so, `Tray::moved` reaches the other side by moving a pointer; elsewhere
+//!    a tray carries bytes alone.
+
+use crate::{failure::Failure, tray::Tray};
+use std::sync::Arc;
+
+/// How two contributions become one.
+pub trait Meld {
+    /// Writes into `out`, which is empty, what `left` and `right` amount to together. All of `left`'s ranks come before
+    /// all of `right`'s.
+    ///
+    /// It must be a function of the two alone, the same one on every member.
+    fn meld(&mut self, left: &[u8], right: &[u8], out: &mut Vec<u8>);
+
+    /// Whether contributions that are equal, byte for byte, to mine meld into just that; lets a meeting at which nobody
+    /// has anything to say skip the melding.
+    fn alike(&self) -> bool {
+        false
+    }
+
+    /// Whether this meeting must also find [`Melded::before`]; the same on every member.
+    fn wants_before(&self) -> bool {
+        false
+    }
+}
+
+/// What a meeting found out. Keep one and hand it in again: its buffers are reused.
+#[derive(Debug, Default)]
+pub struct Melded {
+    /// All contributions, melded.
+    pub total: Vec<u8>,
+    /// Those of the ranks below mine, melded.
+    pub before: Vec<u8>,
+}
+
+/// One processor's end of one group. See the [module](self) for the contract.
+pub trait Circle {
+    /// My number among the members.
+    fn rank(&self) -> usize;
+
+    /// How many members there are.
+    fn size(&self) -> usize;
+
+    /// Enters the next meeting with `mine`, waits for all others and writes the outcome.
+    fn meet(&mut self, mine: &[u8], how: &mut dyn Meld, outcome: &mut Melded) -> Result<(), Failure>;
+
+    /// Enters the next meeting with `mine` as the last thing I do in this circle.
+    fn leave(&mut self, mine: &[u8], how: &mut dyn Meld) -> Result<(), Failure>;
+
+    /// Waits until every member has called it: a meeting with nothing to say.
+    fn wait(&mut self) -> Result<(), Failure>;
+
+    /// Hands `tray` to member `to`, who can take it after the next meeting. At most one call per member and meeting. What
+    /// comes back in `tray` is empty and may have room left from earlier use.
+    fn post(&mut self, to: usize, tray: &mut Tray) -> Result<(), Failure>;
+
+    /// Takes what member `from` posted before the last meeting by swapping it with `into`, which must be empty. Says
+    /// whether there was anything.
+    fn take(&mut self, from: usize, into: &mut Tray) -> bool;
+
+    /// Whether `other` and I share an address space, so that objects can move between us.
+    fn shares(&self, other: usize) -> bool;
+
+    /// Makes my end of a further circle of `members`, named by their ranks here, in which I am member `rank`. All of
+    /// them call this with the same `key`, which no other circle of this run has or will have.
+    fn join(&self, key: u64, members: &[usize], rank: usize) -> Box<dyn Circle>;
+
+    /// What to pull when this processor cannot go on.
+    fn alarm(&self) -> Arc<dyn Alarm>;
+}
+
+/// The cord that stops a whole run.
+pub trait Alarm: Send + Sync {
+    /// Makes every wait of the run fail with `failure`, unless another failure was first.
+    fn raise(&self, failure: Failure);
+
+    /// What was raised first, if anything was.
+    fn raised(&self) -> Option<Failure>;
+}
+
+/// For meetings that only wait.
+pub(crate) struct Silence;
+
+impl Meld for Silence {
+    fn meld(&mut self, _: &[u8], _: &[u8], _: &mut Vec<u8>) {}
+
+    fn alike(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,1 @@
+//! The [contract](crate::circle) as tests that every fabric is handed.

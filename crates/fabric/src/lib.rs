@@ -1,0 +1,23 @@
+//! Moves bytes between the processors of a superstep program, lends memory, and waits.
+//!
+//! A fabric is the only part of superstep that knows how processors reach each other. Threads share memory, and the
+//! simulated fabric lets processors take turns in an order that one seed decides. The layers above speak in groups and
+//! steps and never ask which fabric they run on: all they see is a [`Circle`] per group, and its numbered
+//! [contract](circle).
+//!
+//! Programs use the `superstep` crate; this one is its lowest layer.
+
+pub mod circle;
+pub mod contract;
+mod failure;
+mod messages;
+mod region;
+pub mod sim;
+pub mod threads;
+mod tray;
+pub mod tree;
+
+pub use circle::{Alarm, Circle, Meld, Melded};
+pub use failure::Failure;
+pub use region::{Loan, Plain, Reach, Refused, Region};
+pub use tray::Tray;

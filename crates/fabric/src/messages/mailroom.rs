@@ -1,0 +1,96 @@
+//! Sorts what arrives: a processor waits for one packet at a time, and others may come first.
+//!
+//! Between two processors packets arrive in order, but a third one's may come at any time, and so may those of a circle
+//! that the sender has gone on to. Each packet is stamped with its circle, meeting and kind; what is not wanted yet is
+//! kept until it is.
+
+use crate::{circle::Alarm, failure::Failure, tray::Tray};
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+};
+
+/// What a packet is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    /// A subtree's contribution, on its way to the root.
+    Up,
+    /// A meeting's outcome, on its way from the root.
+    Down,
+    /// A tray that was posted.
+    Tray,
+}
+
+/// Which meeting of which circle a packet belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Stamp {
+    pub(crate) circle: u64,
+    pub(crate) meeting: u64,
+    pub(crate) kind: Kind,
+}
+
+pub(crate) struct Packet {
+    pub(crate) stamp: Stamp,
+    pub(crate) tray: Tray,
+}
+
+/// One processor's end of whatever carries packets. Processors are named by their numbers in the whole run.
+pub(crate) trait Link {
+    /// Sends; packets from one processor to another arrive whole and in order.
+    fn send(&mut self, to: usize, packet: Packet) -> Result<(), Failure>;
+
+    /// Waits for the next packet from anybody.
+    fn receive(&mut self) -> Result<(usize, Packet), Failure>;
+
+    /// Whether objects can move between `other` and this processor.
+    fn shares(&self, other: usize) -> bool;
+
+    fn alarm(&self) -> Arc<dyn Alarm>;
+}
+
+pub(crate) struct Mailroom<L> {
+    link: L,
+    kept: HashMap<Stamp, VecDeque<(usize, Tray)>>,
+}
+
+impl<L: Link> Mailroom<L> {
+    pub(crate) fn new(link: L) -> Self {
+        Self { link, kept: HashMap::new() }
+    }
+
+    pub(crate) fn send(&mut self, to: usize, packet: Packet) -> Result<(), Failure> {
+        self.link.send(to, packet)
+    }
+
+    /// Waits for the next packet with this stamp, from `from` if that is said.
+    pub(crate) fn receive(&mut self, stamp: Stamp, from: Option<usize>) -> Result<(usize, Tray), Failure> {
+        if let Some(found) = self.find(stamp, from) {
+            return Ok(found);
+        }
+        loop {
+            let (source, packet) = self.link.receive()?;
+            if packet.stamp == stamp && from.is_none_or(|from| from == source) {
+                return Ok((source, packet.tray));
+            }
+            self.kept.entry(packet.stamp).or_default().push_back((source, packet.tray));
+        }
+    }
+
+    fn find(&mut self, stamp: Stamp, from: Option<usize>) -> Option<(usize, Tray)> {
+        let queue = self.kept.get_mut(&stamp)?;
+        let at = queue.iter().position(|&(source, _)| from.is_none_or(|from| from == source))?;
+        let found = queue.remove(at);
+        if queue.is_empty() {
+            self.kept.remove(&stamp);
+        }
+        found
+    }
+
+    pub(crate) fn shares(&self, other: usize) -> bool {
+        self.link.shares(other)
+    }
+
+    pub(crate) fn alarm(&self) -> Arc<dyn Alarm> {
+        self.link.alarm()
+    }
+}

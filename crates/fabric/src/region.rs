@@ -1,0 +1,421 @@
+//! Memory that one processor owns and peers may read at agreed times.
+//!
+//! Arrays and areas live in a [`Region`]. Its owner works on it as a slice; a peer that shares the address space holds
+//! a [`Reach`] and reads a range of it while the owner has it open. Every access by a peer, and every transfer into an
+//! open region, first takes a claim on its range, so two of them that would race cannot both be granted: the layers
+//! above keep the phases of a boundary apart, and a mistake there is an error here and never a data race.
+//!
+//! # Invariants
+//!
+//! - **M1** `start` is valid for `len` elements for as long as the [`Memory`] lives, and every byte of it is initialised;
+//!   any pattern of bytes is a value, because elements are [`Plain`].
+//! - **M2** Only the owner writes, and only through `&mut Region`: either by the slice of `as_mut_slice`, after which the
+//!   region is closed, or by `pull`, under a write claim.
+//! - **M3** A peer reads only under a read claim. Read claims are granted only while the region is open and never
+//!   overlap a write claim; a region is closed, and a write claim granted, only where no claim stands in the way.
+
+use std::{
+    alloc::{Layout, handle_alloc_error},
+    fmt,
+    ops::{Deref, Range},
+    ptr::NonNull,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// What arrays and areas hold: plain data, every byte pattern of which is a value.
+///
+/// Derive it for structs through [`bytemuck`]'s `Pod` and `Zeroable`.
+pub trait Plain: bytemuck::Pod + Send + Sync {}
+impl<T: bytemuck::Pod + Send + Sync> Plain for T {}
+
+/// From this size on, memory is asked for in huge pages.
+const HUGE: usize = 2 << 20;
+/// Small regions start on their own pair of cache lines.
+const LINE: usize = 128;
+
+/// A piece of zeroed memory; M1.
+struct Memory<T> {
+    start: NonNull<T>,
+    len: usize,
+    /// What was mapped or allocated, which may be more than what is used.
+    whole: Whole,
+}
+
+enum Whole {
+    Nothing,
+    Heap(Layout),
+    Mapped(usize),
+}
+
+// SAFETY: a Memory is an owner of plain data; who touches it when is ruled by M2 and M3.
+unsafe impl<T: Plain> Send for Memory<T> {}
+// SAFETY: as above.
+unsafe impl<T: Plain> Sync for Memory<T> {}
+
+impl<T: Plain> Memory<T> {
+    fn zeroed(len: usize) -> Self {
+        let layout = Layout::array::<T>(len).expect("a region larger than the address space was asked for");
+        let layout = layout.align_to(LINE).expect("an alignment of 128 is a valid one");
+        if layout.size() == 0 {
+            return Self { start: NonNull::dangling(), len, whole: Whole::Nothing };
+        }
+        let (start, whole) = if layout.size() >= HUGE {
+            map(layout.size()).unwrap_or_else(|| handle_alloc_error(layout))
+        } else {
+            // SAFETY: the layout's size is not zero.
+            let start = unsafe { std::alloc::alloc_zeroed(layout) };
+            (NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout)), Whole::Heap(layout))
+        };
+        Self { start: start.cast(), len, whole }
+    }
+}
+
+/// Maps `bytes` of zeros on a border of huge pages and asks for those.
+fn map(bytes: usize) -> Option<(NonNull<u8>, Whole)> {
+    let length = bytes.checked_next_multiple_of(HUGE)?;
+    let (read_write, private) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    let asked = length.checked_add(HUGE)?;
+    // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing that exists.
+    let base = unsafe { libc::mmap(std::ptr::null_mut(), asked, read_write, private, -1, 0) };
+    if base == libc::MAP_FAILED {
+        return None;
+    }
+    let start = base.map_addr(|address| address.next_multiple_of(HUGE));
+    let head = start.addr() - base.addr();
+    // What sticks out on either side goes back. A refusal would only waste addresses, so its code is of no use.
+    if head > 0 {
+        // SAFETY: the first `head` bytes are ours and nothing points into them.
+        unsafe { libc::munmap(base, head) };
+    }
+    if HUGE - head > 0 {
+        // SAFETY: `start + length` lies inside the mapping, which has HUGE bytes to spare.
+        let end = unsafe { start.byte_add(length) };
+        // SAFETY: the rest behind `end` is ours and nothing points into it.
+        unsafe { libc::munmap(end, HUGE - head) };
+    }
+    // SAFETY: the range is mapped. Advice that is not taken costs speed only.
+    unsafe { libc::madvise(start, length, libc::MADV_HUGEPAGE) };
+    Some((NonNull::new(start.cast())?, Whole::Mapped(length)))
+}
+
+impl<T> Drop for Memory<T> {
+    fn drop(&mut self) {
+        match self.whole {
+            Whole::Nothing => {}
+            // SAFETY: it was allocated with this layout and is given back once.
+            Whole::Heap(layout) => unsafe { std::alloc::dealloc(self.start.as_ptr().cast(), layout) },
+            Whole::Mapped(length) => {
+                // SAFETY: it was mapped with this length and is given back once.
+                let code = unsafe { libc::munmap(self.start.as_ptr().cast(), length) };
+                debug_assert_eq!(code, 0, "munmap of a region");
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+struct Claims {
+    open: bool,
+    reads: Vec<Range<usize>>,
+    writes: Vec<Range<usize>>,
+}
+
+struct Core<T> {
+    memory: Memory<T>,
+    claims: Mutex<Claims>,
+}
+
+impl<T> Core<T> {
+    /// The claims are consistent whatever panicked while they were held: each change to them is one push or remove.
+    fn claims(&self) -> std::sync::MutexGuard<'_, Claims> {
+        self.claims.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Why a range could not be read or written now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// The range ends behind the region.
+    Bounds {
+        /// The region's length.
+        len: usize,
+    },
+    /// The owner is writing to the region.
+    Closed,
+    /// Another claim overlaps the range.
+    Claimed,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bounds { len } => write!(f, "the range ends behind the region's {len} elements"),
+            Self::Closed => write!(f, "the region is closed to peers"),
+            Self::Claimed => write!(f, "the range is in use"),
+        }
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// The owner's hold on a piece of plain memory.
+///
+/// ```
+/// let mut mine = fabric::Region::<u32>::new(4);
+/// mine.as_mut_slice()[1] = 7;
+/// let peer = mine.reach();
+/// assert!(peer.read(0..2).is_err());          // I may still be writing
+/// mine.open();
+/// assert_eq!(*peer.read(0..2).unwrap(), [0, 7]);
+/// ```
+pub struct Region<T> {
+    core: Arc<Core<T>>,
+    /// The owner's own copy of `Claims::open`, so that a slice costs no lock while the region is closed.
+    open: bool,
+}
+
+impl<T: Plain> Region<T> {
+    /// Makes a region of `len` zeros, aligned to cache lines, on huge pages where it is large and the system has them.
+    pub fn new(len: usize) -> Self {
+        Self { core: Arc::new(Core { memory: Memory::zeroed(len), claims: Mutex::default() }), open: false }
+    }
+
+    /// How many elements it has.
+    pub fn len(&self) -> usize {
+        self.core.memory.len
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The whole region, for reading.
+    #[inline]
+    pub fn as_slice(&self) -> &[T] {
+        let memory = &self.core.memory;
+        // SAFETY: M1; by M2 nobody writes while `self` is borrowed.
+        unsafe { std::slice::from_raw_parts(memory.start.as_ptr(), memory.len) }
+    }
+
+    /// The whole region, for writing. Closes it to peers.
+    ///
+    /// # Panics
+    ///
+    /// If a peer holds a claim. The phases of a boundary exclude that.
+    #[inline]
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        if self.open {
+            self.close();
+        }
+        let memory = &self.core.memory;
+        // SAFETY: M1; by M3 no peer reads while the region is closed, and `self` is borrowed for the slice's lifetime.
+        unsafe { std::slice::from_raw_parts_mut(memory.start.as_ptr(), memory.len) }
+    }
+
+    #[cold]
+    fn close(&mut self) {
+        let mut claims = self.core.claims();
+        assert!(claims.reads.is_empty() && claims.writes.is_empty(), "a region was closed while a peer was reading it");
+        claims.open = false;
+        self.open = false;
+    }
+
+    /// Lets peers read, until the next `as_mut_slice`.
+    #[inline]
+    pub fn open(&mut self) {
+        if !self.open {
+            self.core.claims().open = true;
+            self.open = true;
+        }
+    }
+
+    /// What a peer needs to read this region.
+    pub fn reach(&self) -> Reach<T> {
+        Reach { core: Arc::clone(&self.core) }
+    }
+
+    /// Copies `range` of a peer's region, or of this one, to the place that starts at `at`, with no stop in between.
+    ///
+    /// Both regions stay open: peers may read other ranges of them meanwhile.
+    pub fn pull(&mut self, at: usize, source: &Reach<T>, range: Range<usize>) -> Result<(), Refused> {
+        let len = self.len();
+        let end = at.checked_add(range.len()).filter(|&end| end <= len).ok_or(Refused::Bounds { len })?;
+        let data = source.read(range)?;
+        let write = WriteClaim::take(&self.core, at..end)?;
+        // SAFETY: `at..end` lies in the region.
+        let target = unsafe { self.core.memory.start.add(at) };
+        // SAFETY: `data` is readable by its claim, `target` is writable by its own (M2, M3), and two claims of which one
+        // writes never overlap.
+        unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), target.as_ptr(), data.len()) };
+        drop(write);
+        Ok(())
+    }
+}
+
+impl<T> fmt::Debug for Region<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Region({} elements)", self.core.memory.len)
+    }
+}
+
+struct WriteClaim<'a, T> {
+    core: &'a Core<T>,
+    range: Range<usize>,
+}
+
+impl<'a, T> WriteClaim<'a, T> {
+    fn take(core: &'a Core<T>, range: Range<usize>) -> Result<Self, Refused> {
+        let mut claims = core.claims();
+        if claims.reads.iter().chain(&claims.writes).any(|other| overlap(other, &range)) {
+            return Err(Refused::Claimed);
+        }
+        claims.writes.push(range.clone());
+        drop(claims);
+        Ok(Self { core, range })
+    }
+}
+
+impl<T> Drop for WriteClaim<'_, T> {
+    fn drop(&mut self) {
+        remove(&mut self.core.claims().writes, &self.range);
+    }
+}
+
+fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+fn remove(claims: &mut Vec<Range<usize>>, range: &Range<usize>) {
+    let at = claims.iter().position(|other| other == range).expect("a claim is given back once");
+    claims.swap_remove(at);
+}
+
+/// A peer's way to read a [`Region`] that somebody else owns.
+pub struct Reach<T> {
+    core: Arc<Core<T>>,
+}
+
+impl<T: Plain> Reach<T> {
+    /// How many elements the region has.
+    pub fn len(&self) -> usize {
+        self.core.memory.len
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Lends `range` for reading, if the owner has the region open.
+    pub fn read(&self, range: Range<usize>) -> Result<Loan<'_, T>, Refused> {
+        let len = self.len();
+        if range.start > range.end || range.end > len {
+            return Err(Refused::Bounds { len });
+        }
+        let mut claims = self.core.claims();
+        if !claims.open {
+            return Err(Refused::Closed);
+        }
+        if claims.writes.iter().any(|other| overlap(other, &range)) {
+            return Err(Refused::Claimed);
+        }
+        claims.reads.push(range.clone());
+        drop(claims);
+        Ok(Loan { core: &self.core, range })
+    }
+}
+
+impl<T> Clone for Reach<T> {
+    fn clone(&self) -> Self {
+        Self { core: Arc::clone(&self.core) }
+    }
+}
+
+impl<T> fmt::Debug for Reach<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Reach({} elements)", self.core.memory.len)
+    }
+}
+
+/// A range of a peer's region, readable until this is dropped.
+pub struct Loan<'a, T> {
+    core: &'a Core<T>,
+    range: Range<usize>,
+}
+
+impl<T: Plain> Deref for Loan<'_, T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        // SAFETY: the claim was granted for a range inside the region.
+        let start = unsafe { self.core.memory.start.add(self.range.start) };
+        // SAFETY: M1, and by M3 nobody writes to the range while the claim stands.
+        unsafe { std::slice::from_raw_parts(start.as_ptr(), self.range.len()) }
+    }
+}
+
+impl<T> Drop for Loan<'_, T> {
+    fn drop(&mut self) {
+        remove(&mut self.core.claims().reads, &self.range);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_starts_as_zeros_on_its_own_cache_lines() {
+        for len in [0, 1, 1000, HUGE / 8 + 1] {
+            let region = Region::<u64>::new(len);
+            assert_eq!(region.len(), len);
+            assert!(region.as_slice().iter().all(|&x| x == 0));
+            assert!(len == 0 || region.as_slice().as_ptr().addr() % LINE == 0);
+        }
+    }
+
+    #[test]
+    fn a_closed_region_lends_nothing() {
+        let mut region = Region::<u8>::new(4);
+        let peer = region.reach();
+        region.open();
+        region.as_mut_slice()[0] = 1;
+        assert_eq!(peer.read(0..1).err(), Some(Refused::Closed));
+        region.open();
+        assert_eq!(peer.read(0..1).unwrap()[0], 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "while a peer was reading")]
+    fn a_region_cannot_be_closed_under_a_reader() {
+        let mut region = Region::<u8>::new(4);
+        region.open();
+        let peer = region.reach();
+        let _loan = peer.read(0..1).unwrap();
+        region.as_mut_slice();
+    }
+
+    #[test]
+    fn a_pull_copies_between_disjoint_ranges_and_refuses_overlap() {
+        let mut region = Region::<u16>::new(4);
+        region.as_mut_slice().copy_from_slice(&[1, 2, 3, 4]);
+        region.open();
+        let peer = region.reach();
+        region.pull(2, &peer, 0..2).unwrap();
+        assert_eq!(region.as_slice(), [1, 2, 1, 2]);
+        assert_eq!(region.pull(1, &peer, 0..2), Err(Refused::Claimed));
+        assert_eq!(region.pull(3, &peer, 0..2), Err(Refused::Bounds { len: 4 }));
+        assert_eq!(region.as_slice(), [1, 2, 1, 2]);
+    }
+
+    #[test]
+    fn ranges_outside_are_refused_even_where_they_wrap() {
+        let mut region = Region::<u16>::new(4);
+        region.open();
+        let peer = region.reach();
+        assert_eq!(peer.read(3..5).err(), Some(Refused::Bounds { len: 4 }));
+        assert_eq!(region.pull(usize::MAX, &peer, 0..2), Err(Refused::Bounds { len: 4 }));
+    }
+}

@@ -1,0 +1,58 @@
+//! Processors that take turns, in an order that one seed decides.
+//!
+//! Each processor is a thread, but only one of them runs at a time. Whenever one sends, receives or ends, the seed
+//! decides who goes on, and from whom the next packet comes where several are there. A program that depends on an
+//! accident of timing fails under some seed, and fails again under the same one.
+//!
+//! The processors speak by [messages], like those of a cluster. Under [`Memory::Shared`] they may also move objects
+//! and reach each other's regions, like threads do, so that both ways through the layers above can be walked.
+//!
+//! [messages]: crate::circle
+
+mod turns;
+
+use crate::{
+    circle::Circle,
+    messages::MessageCircle,
+    threads::{Options, pool},
+};
+use std::sync::{Arc, Mutex};
+use turns::{Turns, TurnsLink};
+
+/// Whether simulated processors share an address space.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Memory {
+    /// Everything travels as bytes.
+    #[default]
+    Apart,
+    /// Objects can move, and regions can be reached.
+    Shared,
+}
+
+/// Runs `body` on `processors` that take turns as `seed` says; like [`threads::run`](crate::threads::run).
+///
+/// # Panics
+///
+/// As there.
+pub fn run<R: Send>(
+    processors: usize,
+    seed: u64,
+    memory: Memory,
+    options: Options,
+    body: impl Fn(Box<dyn Circle>) -> R + Sync,
+) -> Vec<R> {
+    assert!(processors > 0, "a run needs a processor");
+    let turns = Arc::new(Turns::new(processors, seed));
+    let results: Vec<Mutex<Option<R>>> = (0..processors).map(|_| Mutex::new(None)).collect();
+    pool::scope(processors, options, &|rank| {
+        turns.begin(rank);
+        let _end = turns.at_end(rank);
+        let link = TurnsLink { turns: Arc::clone(&turns), rank, shares: memory == Memory::Shared };
+        let result = body(Box::new(MessageCircle::root(link, processors, rank)));
+        *results[rank].lock().expect("only this processor touches its result") = Some(result);
+    });
+    results
+        .into_iter()
+        .map(|result| result.into_inner().ok().flatten().expect("a processor that returned has a result"))
+        .collect()
+}

@@ -1,0 +1,96 @@
+//! A circle of threads: a seat at a table, and the hub that all circles of a run share.
+
+use super::{
+    alarm::Cord,
+    sync::{Arc, Mutex},
+    table::{Seat, Table},
+};
+use crate::{
+    circle::{Alarm, Circle, Meld, Melded, Silence},
+    failure::Failure,
+    tray::Tray,
+};
+use std::collections::HashMap;
+
+/// What all circles of one run have in common.
+#[derive(Default)]
+pub(crate) struct Hub {
+    cord: std::sync::Arc<Cord>,
+    /// Tables that some of their members have not found yet, with how many have.
+    laid: Mutex<HashMap<u64, (Arc<Table>, usize)>>,
+}
+
+impl Hub {
+    /// The table with this key, laid by whoever asks first and forgotten here once all have found it.
+    fn table(&self, key: u64, size: usize) -> Arc<Table> {
+        let mut laid = self.laid.lock().expect("nothing panics under this lock");
+        let (table, found) = laid.entry(key).or_insert_with(|| (Arc::new(Table::new(size)), 0));
+        *found += 1;
+        let table = Arc::clone(table);
+        if laid[&key].1 == size {
+            laid.remove(&key);
+        }
+        table
+    }
+}
+
+pub(crate) struct ThreadCircle {
+    seat: Seat,
+    hub: Arc<Hub>,
+    /// For `wait`, which has no use for an outcome.
+    nothing: Melded,
+}
+
+impl ThreadCircle {
+    /// The end of the circle of all threads of a run.
+    pub(crate) fn root(hub: Arc<Hub>, table: Arc<Table>, rank: usize) -> Self {
+        hub.cord.enlist();
+        Self { seat: Seat::take(table, rank), hub, nothing: Melded::default() }
+    }
+}
+
+impl Circle for ThreadCircle {
+    fn rank(&self) -> usize {
+        self.seat.rank()
+    }
+
+    fn size(&self) -> usize {
+        self.seat.size()
+    }
+
+    fn meet(&mut self, mine: &[u8], how: &mut dyn Meld, outcome: &mut Melded) -> Result<(), Failure> {
+        self.seat.meet(mine, how, outcome, &self.hub.cord)
+    }
+
+    fn leave(&mut self, mine: &[u8], how: &mut dyn Meld) -> Result<(), Failure> {
+        self.hub.cord.check()?;
+        self.seat.leave(mine, how);
+        Ok(())
+    }
+
+    fn wait(&mut self) -> Result<(), Failure> {
+        self.seat.meet(&[], &mut Silence, &mut self.nothing, &self.hub.cord)
+    }
+
+    fn post(&mut self, to: usize, tray: &mut Tray) -> Result<(), Failure> {
+        self.seat.post(to, tray);
+        Ok(())
+    }
+
+    fn take(&mut self, from: usize, into: &mut Tray) -> bool {
+        self.seat.take_tray(from, into)
+    }
+
+    fn shares(&self, _: usize) -> bool {
+        true
+    }
+
+    fn join(&self, key: u64, members: &[usize], rank: usize) -> Box<dyn Circle> {
+        let seat = Seat::take(self.hub.table(key, members.len()), rank);
+        Box::new(Self { seat, hub: Arc::clone(&self.hub), nothing: Melded::default() })
+    }
+
+    fn alarm(&self) -> std::sync::Arc<dyn Alarm> {
+        std::sync::Arc::clone(&self.hub.cord) as std::sync::Arc<dyn Alarm>
+    }
+}

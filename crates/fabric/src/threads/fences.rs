@@ -1,0 +1,68 @@
+//! The two halves of an asymmetric fence, for a flag that is raised seldom and looked at in every step.
+//!
+//! One side stores A and then loads B, the other stores B and then loads A; at least one of them must see the other's
+//! store. The side that runs in every step calls [`light`], which costs nothing; the side that runs before it goes to
+//! sleep calls [`heavy`], which makes the kernel run a full fence on every core that runs a thread of this process.
+//! Where the kernel offers no such thing, both are full fences.
+//!
+//! # Invariants
+//!
+//! - **N1** `membarrier` takes integers alone and touches no memory of the caller.
+
+#[cfg(not(loom))]
+mod imp {
+    use std::sync::{
+        OnceLock,
+        atomic::{Ordering, compiler_fence, fence},
+    };
+
+    pub(super) fn expedited() -> bool {
+        static OFFERED: OnceLock<bool> = OnceLock::new();
+        *OFFERED.get_or_init(|| membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED))
+    }
+
+    fn membarrier(command: libc::c_int) -> bool {
+        // SAFETY: N1.
+        unsafe { libc::syscall(libc::SYS_membarrier, command, 0) == 0 }
+    }
+
+    #[inline]
+    pub(crate) fn light(expedited: bool) {
+        if expedited {
+            compiler_fence(Ordering::SeqCst);
+        } else {
+            fence(Ordering::SeqCst);
+        }
+    }
+
+    pub(crate) fn heavy(expedited: bool) {
+        fence(Ordering::SeqCst);
+        if expedited {
+            assert!(membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED), "membarrier was offered and then refused");
+        }
+    }
+}
+
+/// Loom knows only the symmetric form, of which the asymmetric one is a cheaper equal.
+#[cfg(loom)]
+mod imp {
+    use loom::sync::atomic::{Ordering, fence};
+
+    pub(super) fn expedited() -> bool {
+        false
+    }
+
+    pub(crate) fn light(_: bool) {
+        fence(Ordering::SeqCst);
+    }
+
+    pub(crate) fn heavy(_: bool) {
+        fence(Ordering::SeqCst);
+    }
+}
+
+/// Whether the cheap form is to be had here. Ask once and keep the answer beside the data.
+pub(crate) fn expedited() -> bool {
+    imp::expedited()
+}
+pub(crate) use imp::{heavy, light};

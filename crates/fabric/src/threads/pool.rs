@@ -1,0 +1,230 @@
+//! Threads that are kept between runs.
+//!
+//! Starting a thread costs tens of microseconds, handing work to one that is still looking for some costs less than one.
+//! A run takes as many workers as it has processors, makes the missing ones, and gives them back at its end. An idle
+//! worker yields for a while, in case another run follows at once, and then sleeps.
+//!
+//! # Invariants
+//!
+//! - **W1** A worker uses a job only between taking it and counting it as done, and [`scope`] returns only when all jobs
+//!   are counted as done. So whatever the job borrows outlives its use.
+
+use super::wait::{Crowd, cores};
+use std::{
+    any::Any,
+    cell::Cell,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread::{self, Thread},
+};
+
+/// How the threads of a run are set up.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Whether processor `i` stays on the `i`-th core this process may use, counted round.
+    pub pin: bool,
+    /// How much stack each processor has. Memory is taken only as it is used.
+    pub stack_bytes: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { pin: false, stack_bytes: 256 << 20 }
+    }
+}
+
+/// Yields of an idle worker, and of the caller of a run, before they sleep: a few hundred microseconds.
+const IDLE_YIELDS: u32 = 1_000;
+
+type Work<'a> = dyn Fn(usize) + Sync + 'a;
+
+/// One processor's part of a run. The reference is good until `done` was counted (W1).
+struct Job {
+    work: &'static Work<'static>,
+    rank: usize,
+    pin: bool,
+    done: Arc<Latch>,
+}
+
+struct Worker {
+    thread: Thread,
+    desk: Arc<Desk>,
+    stack_bytes: usize,
+}
+
+/// Where a worker finds its next job.
+#[derive(Default)]
+struct Desk {
+    job: Mutex<Option<Job>>,
+    is_full: AtomicBool,
+    is_asleep: AtomicBool,
+}
+
+/// Counts the jobs of a run down and wakes its caller.
+struct Latch {
+    left: AtomicUsize,
+    caller: Thread,
+    caller_asleep: AtomicBool,
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+static IDLE: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
+
+thread_local! {
+    /// Whether this thread is a worker with a job.
+    static BUSY: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the calling thread is a processor of a run that is under way.
+pub fn is_processor() -> bool {
+    BUSY.get()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs `work(0)` to `work(processors - 1)`, each on a thread of its own, and returns when all have returned.
+///
+/// # Panics
+///
+/// With the payload of the first of them that panicked, when all have ended.
+pub(crate) fn scope(processors: usize, options: Options, work: &Work<'_>) {
+    let _crowd = Crowd::enter(processors);
+    // SAFETY: only the lifetimes change; W1 says that the reference is not used after this function returns.
+    let work = unsafe { std::mem::transmute::<&Work<'_>, &'static Work<'static>>(work) };
+    let latch = Arc::new(Latch {
+        left: AtomicUsize::new(processors),
+        caller: thread::current(),
+        caller_asleep: AtomicBool::new(false),
+        panic: Mutex::new(None),
+    });
+    let workers = hire(processors, options.stack_bytes);
+    for (rank, worker) in workers.iter().enumerate() {
+        worker.give(Job { work, rank, pin: options.pin, done: Arc::clone(&latch) });
+    }
+    latch.wait();
+    lock(&IDLE).extend(workers);
+    let panic = lock(&latch.panic).take();
+    if let Some(payload) = panic {
+        resume_unwind(payload);
+    }
+}
+
+/// Takes idle workers with enough stack, the same ones in the same order where possible, and starts the missing ones.
+fn hire(processors: usize, stack_bytes: usize) -> Vec<Worker> {
+    let mut workers = Vec::with_capacity(processors);
+    let mut idle = lock(&IDLE);
+    let from = idle.len().saturating_sub(processors);
+    workers.extend(idle.extract_if(from.., |worker| worker.stack_bytes >= stack_bytes));
+    drop(idle);
+    workers.extend((workers.len()..processors).map(|_| Worker::start(stack_bytes)));
+    workers
+}
+
+impl Worker {
+    fn start(stack_bytes: usize) -> Self {
+        let desk = Arc::new(Desk::default());
+        let mine = Arc::clone(&desk);
+        let handle = thread::Builder::new()
+            .name("superstep".to_owned())
+            .stack_size(stack_bytes)
+            .spawn(move || {
+                let mut pinned = false;
+                loop {
+                    mine.take().run(&mut pinned);
+                }
+            })
+            .expect("the system has no thread left to give");
+        Self { thread: handle.thread().clone(), desk, stack_bytes }
+    }
+
+    fn give(&self, job: Job) {
+        *lock(&self.desk.job) = Some(job);
+        // Both sides store, then look, in one order for all: either the worker sees the job or we see it asleep.
+        self.desk.is_full.store(true, Ordering::SeqCst);
+        if self.desk.is_asleep.load(Ordering::SeqCst) {
+            self.thread.unpark();
+        }
+    }
+}
+
+impl Desk {
+    fn take(&self) -> Job {
+        idle(&self.is_asleep, || self.is_full.load(Ordering::SeqCst));
+        self.is_full.store(false, Ordering::SeqCst);
+        lock(&self.job).take().expect("a full desk holds a job")
+    }
+}
+
+impl Job {
+    fn run(self, pinned: &mut bool) {
+        if self.pin || *pinned {
+            pin(self.pin.then_some(self.rank));
+            *pinned = self.pin;
+        }
+        BUSY.set(true);
+        let outcome = catch_unwind(AssertUnwindSafe(|| (self.work)(self.rank)));
+        BUSY.set(false);
+        if let Err(payload) = outcome {
+            lock(&self.done.panic).get_or_insert(payload);
+        }
+        self.done.count();
+    }
+}
+
+impl Latch {
+    fn count(&self) {
+        if self.left.fetch_sub(1, Ordering::SeqCst) == 1 && self.caller_asleep.load(Ordering::SeqCst) {
+            self.caller.unpark();
+        }
+    }
+
+    fn wait(&self) {
+        idle(&self.caller_asleep, || self.left.load(Ordering::SeqCst) == 0);
+    }
+}
+
+/// Waits without a core of its own: yields for a while, then sleeps until it is unparked.
+fn idle(is_asleep: &AtomicBool, ready: impl Fn() -> bool) {
+    for _ in 0..IDLE_YIELDS {
+        if ready() {
+            return;
+        }
+        thread::yield_now();
+    }
+    is_asleep.store(true, Ordering::SeqCst);
+    while !ready() {
+        thread::park();
+    }
+    is_asleep.store(false, Ordering::SeqCst);
+}
+
+/// Binds the calling thread to the `rank`-th allowed core, counted round, or to all of them again.
+fn pin(rank: Option<usize>) {
+    static ALLOWED: std::sync::OnceLock<libc::cpu_set_t> = std::sync::OnceLock::new();
+    let size = size_of::<libc::cpu_set_t>();
+    let allowed = *ALLOWED.get_or_init(|| {
+        // SAFETY: a cpu_set_t is an array of integers, for which zeros are a value.
+        let mut set = unsafe { std::mem::zeroed::<libc::cpu_set_t>() };
+        // SAFETY: `set` has the size that is named.
+        let code = unsafe { libc::sched_getaffinity(libc::getpid(), size, &raw mut set) };
+        assert_eq!(code, 0, "the kernel does not tell which cores this process may use");
+        set
+    });
+    let set = rank.map_or(allowed, |rank| {
+        // SAFETY: CPU_ISSET reads one bit of `allowed`, and every index below CPU_SETSIZE is in it.
+        let cores: Vec<usize> = (0..libc::CPU_SETSIZE as usize).filter(|&c| unsafe { libc::CPU_ISSET(c, &allowed) }).collect();
+        // SAFETY: as above, zeros are a value.
+        let mut one = unsafe { std::mem::zeroed::<libc::cpu_set_t>() };
+        // SAFETY: the core's number came out of a set of the same size.
+        unsafe { libc::CPU_SET(cores[rank % cores.len()], &mut one) };
+        one
+    });
+    // SAFETY: `set` has the size that is named; 0 is the calling thread.
+    let code = unsafe { libc::sched_setaffinity(0, size, &raw const set) };
+    assert_eq!(code, 0, "the kernel refused to bind a thread to a core out of the {} it allows", cores());
+}

@@ -1,0 +1,49 @@
+//! The primitives that the thread fabric is built from, in one place so that loom can stand in for them.
+//!
+//! Under `--cfg loom` the same protocols run on loom's types, which explore every schedule. [`Shelf`] is the one cell
+//! type: its two methods say which accesses read and which write, and loom reports any pair of them that race.
+
+#[cfg(not(loom))]
+pub(crate) use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
+    },
+    thread::{self, Thread},
+};
+
+#[cfg(loom)]
+pub(crate) use loom::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
+    },
+    thread::{self, Thread},
+};
+
+/// A cell that hands out raw pointers; who may use them when is the business of the protocol that owns it.
+#[cfg(not(loom))]
+#[derive(Debug, Default)]
+pub(crate) struct Shelf<T>(std::cell::UnsafeCell<T>);
+
+#[cfg(not(loom))]
+impl<T> Shelf<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(std::cell::UnsafeCell::new(value))
+    }
+
+    /// Lends a pointer for reading.
+    #[inline]
+    pub(crate) fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+        read(self.0.get())
+    }
+
+    /// Lends a pointer for writing.
+    #[inline]
+    pub(crate) fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+        write(self.0.get())
+    }
+}
+
+#[cfg(loom)]
+pub(crate) use loom::cell::UnsafeCell as Shelf;
