@@ -57,23 +57,37 @@ impl<T: Plain> Memory<T> {
         let layout = Layout::array::<T>(len).expect("a region larger than the address space was asked for");
         let layout = layout.align_to(LINE).expect("an alignment of 128 is a valid one");
         if layout.size() == 0 {
-            return Self { start: NonNull::dangling(), len, whole: Whole::Nothing };
+            return Self {
+                start: NonNull::dangling(),
+                len,
+                whole: Whole::Nothing,
+            };
         }
         let (start, whole) = if layout.size() >= HUGE {
             map(layout.size()).unwrap_or_else(|| handle_alloc_error(layout))
         } else {
             // SAFETY: the layout's size is not zero.
             let start = unsafe { std::alloc::alloc_zeroed(layout) };
-            (NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout)), Whole::Heap(layout))
+            (
+                NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout)),
+                Whole::Heap(layout),
+            )
         };
-        Self { start: start.cast(), len, whole }
+        Self {
+            start: start.cast(),
+            len,
+            whole,
+        }
     }
 }
 
 /// Maps `bytes` of zeros on a border of huge pages and asks for those.
 fn map(bytes: usize) -> Option<(NonNull<u8>, Whole)> {
     let length = bytes.checked_next_multiple_of(HUGE)?;
-    let (read_write, private) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    let (read_write, private) = (
+        libc::PROT_READ | libc::PROT_WRITE,
+        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+    );
     let asked = length.checked_add(HUGE)?;
     // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing that exists.
     let base = unsafe { libc::mmap(std::ptr::null_mut(), asked, read_write, private, -1, 0) };
@@ -87,12 +101,10 @@ fn map(bytes: usize) -> Option<(NonNull<u8>, Whole)> {
         // SAFETY: the first `head` bytes are ours and nothing points into them.
         unsafe { libc::munmap(base, head) };
     }
-    if HUGE - head > 0 {
-        // SAFETY: `start + length` lies inside the mapping, which has HUGE bytes to spare.
-        let end = unsafe { start.byte_add(length) };
-        // SAFETY: the rest behind `end` is ours and nothing points into it.
-        unsafe { libc::munmap(end, HUGE - head) };
-    }
+    // SAFETY: `start + length` lies inside the mapping, which has HUGE bytes to spare.
+    let end = unsafe { start.byte_add(length) };
+    // SAFETY: the rest behind `end` is ours, nothing points into it, and there is some because `head` is less than HUGE.
+    unsafe { libc::munmap(end, HUGE - head) };
     // SAFETY: the range is mapped. Advice that is not taken costs speed only.
     unsafe { libc::madvise(start, length, libc::MADV_HUGEPAGE) };
     Some((NonNull::new(start.cast())?, Whole::Mapped(length)))
@@ -177,7 +189,13 @@ pub struct Region<T> {
 impl<T: Plain> Region<T> {
     /// Makes a region of `len` zeros, aligned to cache lines, on huge pages where it is large and the system has them.
     pub fn new(len: usize) -> Self {
-        Self { core: Arc::new(Core { memory: Memory::zeroed(len), claims: Mutex::default() }), open: false }
+        Self {
+            core: Arc::new(Core {
+                memory: Memory::zeroed(len),
+                claims: Mutex::default(),
+            }),
+            open: false,
+        }
     }
 
     /// How many elements it has.
@@ -216,7 +234,10 @@ impl<T: Plain> Region<T> {
     #[cold]
     fn close(&mut self) {
         let mut claims = self.core.claims();
-        assert!(claims.reads.is_empty() && claims.writes.is_empty(), "a region was closed while a peer was reading it");
+        assert!(
+            claims.reads.is_empty() && claims.writes.is_empty(),
+            "a region was closed while a peer was reading it"
+        );
         claims.open = false;
         self.open = false;
     }
@@ -232,7 +253,9 @@ impl<T: Plain> Region<T> {
 
     /// What a peer needs to read this region.
     pub fn reach(&self) -> Reach<T> {
-        Reach { core: Arc::clone(&self.core) }
+        Reach {
+            core: Arc::clone(&self.core),
+        }
     }
 
     /// Copies `range` of a peer's region, or of this one, to the place that starts at `at`, with no stop in between.
@@ -240,15 +263,33 @@ impl<T: Plain> Region<T> {
     /// Both regions stay open: peers may read other ranges of them meanwhile.
     pub fn pull(&mut self, at: usize, source: &Reach<T>, range: Range<usize>) -> Result<(), Refused> {
         let len = self.len();
-        let end = at.checked_add(range.len()).filter(|&end| end <= len).ok_or(Refused::Bounds { len })?;
+        let end = at
+            .checked_add(range.len())
+            .filter(|&end| end <= len)
+            .ok_or(Refused::Bounds { len })?;
         let data = source.read(range)?;
-        let write = WriteClaim::take(&self.core, at..end)?;
-        // SAFETY: `at..end` lies in the region.
-        let target = unsafe { self.core.memory.start.add(at) };
-        // SAFETY: `data` is readable by its claim, `target` is writable by its own (M2, M3), and two claims of which one
-        // writes never overlap.
+        self.write_to(at..end, &data)
+    }
+
+    /// Copies `values` to the place that starts at `at`, like [`pull`](Self::pull).
+    pub fn write(&mut self, at: usize, values: &[T]) -> Result<(), Refused> {
+        let len = self.len();
+        let end = at
+            .checked_add(values.len())
+            .filter(|&end| end <= len)
+            .ok_or(Refused::Bounds { len })?;
+        self.write_to(at..end, values)
+    }
+
+    /// Copies `data` to `range`, which lies in the region and is as long.
+    fn write_to(&mut self, range: Range<usize>, data: &[T]) -> Result<(), Refused> {
+        let claim = WriteClaim::take(&self.core, range)?;
+        // SAFETY: the range lies in the region.
+        let target = unsafe { self.core.memory.start.add(claim.range.start) };
+        // SAFETY: `data` is readable, by a borrow or by its claim; `target` is writable by its own (M2, M3); and nothing
+        // readable overlaps a write claim.
         unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), target.as_ptr(), data.len()) };
-        drop(write);
+        drop(claim);
         Ok(())
     }
 }
@@ -267,7 +308,12 @@ struct WriteClaim<'a, T> {
 impl<'a, T> WriteClaim<'a, T> {
     fn take(core: &'a Core<T>, range: Range<usize>) -> Result<Self, Refused> {
         let mut claims = core.claims();
-        if claims.reads.iter().chain(&claims.writes).any(|other| overlap(other, &range)) {
+        if claims
+            .reads
+            .iter()
+            .chain(&claims.writes)
+            .any(|other| overlap(other, &range))
+        {
             return Err(Refused::Claimed);
         }
         claims.writes.push(range.clone());
@@ -282,12 +328,16 @@ impl<T> Drop for WriteClaim<'_, T> {
     }
 }
 
+/// Whether an element lies in both; none lies in an empty range, wherever that is.
 fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
-    a.start < b.end && b.start < a.end
+    a.start.max(b.start) < a.end.min(b.end)
 }
 
 fn remove(claims: &mut Vec<Range<usize>>, range: &Range<usize>) {
-    let at = claims.iter().position(|other| other == range).expect("a claim is given back once");
+    let at = claims
+        .iter()
+        .position(|other| other == range)
+        .expect("a claim is given back once");
     claims.swap_remove(at);
 }
 
@@ -322,13 +372,18 @@ impl<T: Plain> Reach<T> {
         }
         claims.reads.push(range.clone());
         drop(claims);
-        Ok(Loan { core: &self.core, range })
+        Ok(Loan {
+            core: &self.core,
+            range,
+        })
     }
 }
 
 impl<T> Clone for Reach<T> {
     fn clone(&self) -> Self {
-        Self { core: Arc::clone(&self.core) }
+        Self {
+            core: Arc::clone(&self.core),
+        }
     }
 }
 
@@ -372,7 +427,7 @@ mod tests {
             let region = Region::<u64>::new(len);
             assert_eq!(region.len(), len);
             assert!(region.as_slice().iter().all(|&x| x == 0));
-            assert!(len == 0 || region.as_slice().as_ptr().addr() % LINE == 0);
+            assert!(len == 0 || region.as_slice().as_ptr().addr().is_multiple_of(LINE));
         }
     }
 
@@ -408,6 +463,18 @@ mod tests {
         assert_eq!(region.pull(1, &peer, 0..2), Err(Refused::Claimed));
         assert_eq!(region.pull(3, &peer, 0..2), Err(Refused::Bounds { len: 4 }));
         assert_eq!(region.as_slice(), [1, 2, 1, 2]);
+    }
+
+    #[test]
+    fn an_empty_range_is_in_nobodys_way() {
+        assert!(!overlap(&(2..2), &(0..4)));
+        assert!(!overlap(&(0..4), &(2..2)));
+        assert!(!overlap(&(2..2), &(2..2)));
+        let mut region = Region::<u16>::new(4);
+        region.open();
+        let peer = region.reach();
+        let _loan = peer.read(0..4).unwrap();
+        region.pull(2, &peer, 1..1).unwrap();
     }
 
     #[test]

@@ -124,13 +124,27 @@ mod tests {
 
     fn total(size: usize) -> String {
         let mut out = Vec::new();
-        fold(0, size, &|r| LEAVES[r], &mut Brackets, &mut Scratch::default(), &mut out);
+        fold(
+            0,
+            size,
+            &|r| LEAVES[r],
+            &mut Brackets,
+            &mut Scratch::default(),
+            &mut out,
+        );
         String::from_utf8(out).unwrap()
     }
 
     fn before(rank: usize, size: usize) -> String {
         let mut out = Vec::new();
-        fold_before(rank, size, &|r| LEAVES[r], &mut Brackets, &mut Scratch::default(), &mut out);
+        fold_before(
+            rank,
+            size,
+            &|r| LEAVES[r],
+            &mut Brackets,
+            &mut Scratch::default(),
+            &mut out,
+        );
         String::from_utf8(out).unwrap()
     }
 

@@ -42,6 +42,9 @@ pub(crate) trait Link {
     /// Waits for the next packet from anybody.
     fn receive(&mut self) -> Result<(usize, Packet), Failure>;
 
+    /// Lets others go first, where processors take turns; fails once the alarm was raised.
+    fn pause(&mut self) -> Result<(), Failure>;
+
     /// Whether objects can move between `other` and this processor.
     fn shares(&self, other: usize) -> bool;
 
@@ -55,7 +58,10 @@ pub(crate) struct Mailroom<L> {
 
 impl<L: Link> Mailroom<L> {
     pub(crate) fn new(link: L) -> Self {
-        Self { link, kept: HashMap::new() }
+        Self {
+            link,
+            kept: HashMap::new(),
+        }
     }
 
     pub(crate) fn send(&mut self, to: usize, packet: Packet) -> Result<(), Failure> {
@@ -72,18 +78,27 @@ impl<L: Link> Mailroom<L> {
             if packet.stamp == stamp && from.is_none_or(|from| from == source) {
                 return Ok((source, packet.tray));
             }
-            self.kept.entry(packet.stamp).or_default().push_back((source, packet.tray));
+            self.kept
+                .entry(packet.stamp)
+                .or_default()
+                .push_back((source, packet.tray));
         }
     }
 
     fn find(&mut self, stamp: Stamp, from: Option<usize>) -> Option<(usize, Tray)> {
         let queue = self.kept.get_mut(&stamp)?;
-        let at = queue.iter().position(|&(source, _)| from.is_none_or(|from| from == source))?;
+        let at = queue
+            .iter()
+            .position(|&(source, _)| from.is_none_or(|from| from == source))?;
         let found = queue.remove(at);
         if queue.is_empty() {
             self.kept.remove(&stamp);
         }
         found
+    }
+
+    pub(crate) fn pause(&mut self) -> Result<(), Failure> {
+        self.link.pause()
     }
 
     pub(crate) fn shares(&self, other: usize) -> bool {

@@ -41,7 +41,12 @@ pub(crate) const ROOT: u64 = 0;
 
 impl<L: Link> MessageCircle<L> {
     pub(crate) fn root(link: L, size: usize, rank: usize) -> Self {
-        Self::new(Rc::new(RefCell::new(Mailroom::new(link))), (0..size).collect(), rank, ROOT)
+        Self::new(
+            Rc::new(RefCell::new(Mailroom::new(link))),
+            (0..size).collect(),
+            rank,
+            ROOT,
+        )
     }
 
     fn new(mailroom: Rc<RefCell<Mailroom<L>>>, members: Rc<[usize]>, rank: usize, key: u64) -> Self {
@@ -59,11 +64,21 @@ impl<L: Link> MessageCircle<L> {
     }
 
     fn stamp(&self, kind: Kind, meeting: u64) -> Stamp {
-        Stamp { circle: self.key, meeting, kind }
+        Stamp {
+            circle: self.key,
+            meeting,
+            kind,
+        }
     }
 
     fn send(&self, to: usize, kind: Kind, meeting: u64, tray: Tray) -> Result<(), Failure> {
-        self.mailroom.borrow_mut().send(self.members[to], Packet { stamp: self.stamp(kind, meeting), tray })
+        self.mailroom.borrow_mut().send(
+            self.members[to],
+            Packet {
+                stamp: self.stamp(kind, meeting),
+                tray,
+            },
+        )
     }
 
     /// The next packet of this kind and meeting from member `from`.
@@ -75,11 +90,14 @@ impl<L: Link> MessageCircle<L> {
 
     /// Fetches the `expected` trays that were posted to me for this meeting.
     fn fill_inbox(&mut self, expected: u32) -> Result<(), Failure> {
-        self.inbox.clear();
         let stamp = self.stamp(Kind::Tray, self.entered);
         for _ in 0..expected {
             let (from, tray) = self.mailroom.borrow_mut().receive(stamp, None)?;
-            let from = self.members.iter().position(|&m| m == from).ok_or(Failure::Damaged { rank: from })?;
+            let from = self
+                .members
+                .iter()
+                .position(|&m| m == from)
+                .ok_or(Failure::Damaged { rank: from })?;
             self.inbox.push((from, tray));
         }
         Ok(())
@@ -96,6 +114,11 @@ impl<L: Link + 'static> Circle for MessageCircle<L> {
     }
 
     fn meet(&mut self, mine: &[u8], how: &mut dyn Meld, outcome: &mut Melded) -> Result<(), Failure> {
+        self.inbox.clear();
+        if self.members.len() == 1 {
+            // With nobody to send to I would not hear of the alarm, nor let anybody raise it.
+            self.mailroom.borrow_mut().pause()?;
+        }
         self.entered += 1;
         let expected = self.wave(mine, how, outcome)?;
         self.fill_inbox(expected)
@@ -121,9 +144,11 @@ impl<L: Link + 'static> Circle for MessageCircle<L> {
     }
 
     fn take(&mut self, from: usize, into: &mut Tray) -> bool {
-        let Some(at) = self.inbox.iter().position(|&(source, _)| source == from) else { return false };
+        let Some(at) = self.inbox.iter().position(|&(source, _)| source == from) else {
+            return false;
+        };
         *into = self.inbox.swap_remove(at).1;
-        true
+        !into.is_empty()
     }
 
     fn shares(&self, other: usize) -> bool {

@@ -1,6 +1,6 @@
 //! Processors that take turns, in an order that one seed decides.
 //!
-//! Each processor is a thread, but only one of them runs at a time. Whenever one sends, receives or ends, the seed
+//! Each processor is a thread, but only one of them runs at a time. Whenever one sends, receives, meets alone or ends, the seed
 //! decides who goes on, and from whom the next packet comes where several are there. A program that depends on an
 //! accident of timing fails under some seed, and fails again under the same one.
 //!
@@ -47,12 +47,22 @@ pub fn run<R: Send>(
     pool::scope(processors, options, &|rank| {
         turns.begin(rank);
         let _end = turns.at_end(rank);
-        let link = TurnsLink { turns: Arc::clone(&turns), rank, shares: memory == Memory::Shared };
+        let link = TurnsLink {
+            turns: Arc::clone(&turns),
+            rank,
+            shares: memory == Memory::Shared,
+        };
         let result = body(Box::new(MessageCircle::root(link, processors, rank)));
         *results[rank].lock().expect("only this processor touches its result") = Some(result);
     });
     results
         .into_iter()
-        .map(|result| result.into_inner().ok().flatten().expect("a processor that returned has a result"))
+        .map(|result| {
+            result
+                .into_inner()
+                .ok()
+                .flatten()
+                .expect("a processor that returned has a result")
+        })
         .collect()
 }

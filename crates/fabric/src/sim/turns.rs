@@ -50,10 +50,21 @@ pub(super) struct Turns {
 
 impl Turns {
     pub(super) fn new(processors: usize, seed: u64) -> Self {
-        let mail = (0..processors).map(|_| (0..processors).map(|_| VecDeque::new()).collect()).collect();
+        let mail = (0..processors)
+            .map(|_| (0..processors).map(|_| VecDeque::new()).collect())
+            .collect();
         let states = vec![State::Coming; processors];
-        let table = Table { dice: Dice(seed), states, turn: None, mail, failure: None };
-        Self { table: Mutex::new(table), calls: (0..processors).map(|_| Condvar::new()).collect() }
+        let table = Table {
+            dice: Dice(seed),
+            states,
+            turn: None,
+            mail,
+            failure: None,
+        };
+        Self {
+            table: Mutex::new(table),
+            calls: (0..processors).map(|_| Condvar::new()).collect(),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
@@ -86,9 +97,13 @@ impl Turns {
     /// Gives the turn to one of those who can go on.
     fn pass(&self, table: &mut Table) {
         let can_go_on = |state: State| state == State::Ready || (table.failure.is_some() && state == State::Waiting);
-        let mut ready: Vec<usize> = (0..table.states.len()).filter(|&r| can_go_on(table.states[r])).collect();
+        let mut ready: Vec<usize> = (0..table.states.len())
+            .filter(|&r| can_go_on(table.states[r]))
+            .collect();
         if ready.is_empty() {
-            ready = (0..table.states.len()).filter(|&r| table.states[r] == State::Waiting).collect();
+            ready = (0..table.states.len())
+                .filter(|&r| table.states[r] == State::Waiting)
+                .collect();
             if ready.is_empty() {
                 table.turn = None;
                 return;
@@ -137,8 +152,8 @@ impl Link for TurnsLink {
         if table.states[to] == State::Waiting {
             table.states[to] = State::Ready;
         }
-        let table = self.turns.yield_turn(table, self.rank);
-        table.failure.clone().map_or(Ok(()), Err)
+        drop(table);
+        self.pause()
     }
 
     fn receive(&mut self) -> Result<(usize, Packet), Failure> {
@@ -147,16 +162,25 @@ impl Link for TurnsLink {
             if let Some(failure) = &table.failure {
                 return Err(failure.clone());
             }
-            let sources: Vec<usize> = (0..table.mail.len()).filter(|&s| !table.mail[self.rank][s].is_empty()).collect();
+            let sources: Vec<usize> = (0..table.mail.len())
+                .filter(|&s| !table.mail[self.rank][s].is_empty())
+                .collect();
             if !sources.is_empty() {
                 let source = sources[table.dice.below(sources.len())];
-                let packet = table.mail[self.rank][source].pop_front().expect("only sources with mail were asked");
+                let packet = table.mail[self.rank][source]
+                    .pop_front()
+                    .expect("only sources with mail were asked");
                 return Ok((source, packet));
             }
             table.states[self.rank] = State::Waiting;
             table = self.turns.yield_turn(table, self.rank);
             table.states[self.rank] = State::Ready;
         }
+    }
+
+    fn pause(&mut self) -> Result<(), Failure> {
+        let table = self.turns.yield_turn(self.turns.lock(), self.rank);
+        table.failure.clone().map_or(Ok(()), Err)
     }
 
     fn shares(&self, _: usize) -> bool {

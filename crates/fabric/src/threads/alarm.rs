@@ -5,23 +5,31 @@
 
 use super::sync::{AtomicBool, Mutex, Ordering, Thread};
 use crate::{circle::Alarm, failure::Failure};
+use std::sync::OnceLock;
 
 #[derive(Default)]
 pub(crate) struct Cord {
     raised: AtomicBool,
-    first: Mutex<Option<Failure>>,
+    first: OnceLock<Failure>,
     threads: Mutex<Vec<Thread>>,
 }
 
 impl Cord {
     /// Counts the calling thread among those to wake.
     pub(crate) fn enlist(&self) {
-        self.threads.lock().expect("nothing panics under this lock").push(super::sync::thread::current());
+        self.threads
+            .lock()
+            .expect("nothing panics under this lock")
+            .push(super::sync::thread::current());
     }
 
     #[inline]
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        if self.raised.load(Ordering::Acquire) { Err(self.failure()) } else { Ok(()) }
+        if self.raised.load(Ordering::Acquire) {
+            Err(self.failure())
+        } else {
+            Ok(())
+        }
     }
 
     #[cold]
@@ -32,7 +40,7 @@ impl Cord {
 
 impl Alarm for Cord {
     fn raise(&self, failure: Failure) {
-        self.first.lock().expect("nothing panics under this lock").get_or_insert(failure);
+        self.first.get_or_init(|| failure);
         self.raised.store(true, Ordering::Release);
         for thread in self.threads.lock().expect("nothing panics under this lock").iter() {
             thread.unpark();
@@ -40,6 +48,6 @@ impl Alarm for Cord {
     }
 
     fn raised(&self) -> Option<Failure> {
-        self.first.lock().expect("nothing panics under this lock").clone()
+        self.first.get().cloned()
     }
 }

@@ -45,7 +45,11 @@ impl ThreadCircle {
     /// The end of the circle of all threads of a run.
     pub(crate) fn root(hub: Arc<Hub>, table: Arc<Table>, rank: usize) -> Self {
         hub.cord.enlist();
-        Self { seat: Seat::take(table, rank), hub, nothing: Melded::default() }
+        Self {
+            seat: Seat::take(table, rank),
+            hub,
+            nothing: Melded::default(),
+        }
     }
 }
 
@@ -63,9 +67,7 @@ impl Circle for ThreadCircle {
     }
 
     fn leave(&mut self, mine: &[u8], how: &mut dyn Meld) -> Result<(), Failure> {
-        self.hub.cord.check()?;
-        self.seat.leave(mine, how);
-        Ok(())
+        self.seat.leave(mine, how, &self.hub.cord)
     }
 
     fn wait(&mut self) -> Result<(), Failure> {
@@ -73,8 +75,7 @@ impl Circle for ThreadCircle {
     }
 
     fn post(&mut self, to: usize, tray: &mut Tray) -> Result<(), Failure> {
-        self.seat.post(to, tray);
-        Ok(())
+        self.seat.post(to, tray, &self.hub.cord)
     }
 
     fn take(&mut self, from: usize, into: &mut Tray) -> bool {
@@ -87,7 +88,11 @@ impl Circle for ThreadCircle {
 
     fn join(&self, key: u64, members: &[usize], rank: usize) -> Box<dyn Circle> {
         let seat = Seat::take(self.hub.table(key, members.len()), rank);
-        Box::new(Self { seat, hub: Arc::clone(&self.hub), nothing: Melded::default() })
+        Box::new(Self {
+            seat,
+            hub: Arc::clone(&self.hub),
+            nothing: Melded::default(),
+        })
     }
 
     fn alarm(&self) -> std::sync::Arc<dyn Alarm> {

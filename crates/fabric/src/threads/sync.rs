@@ -3,10 +3,13 @@
 //! Under `--cfg loom` the same protocols run on loom's types, which explore every schedule. [`Shelf`] is the one cell
 //! type: its two methods say which accesses read and which write, and loom reports any pair of them that race.
 
+/// The same in both: counting references is no part of any protocol here, and would only multiply the schedules.
+pub(crate) use std::sync::Arc;
+
 #[cfg(not(loom))]
 pub(crate) use std::{
     sync::{
-        Arc, Mutex,
+        Mutex,
         atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
     thread::{self, Thread},
@@ -15,7 +18,7 @@ pub(crate) use std::{
 #[cfg(loom)]
 pub(crate) use loom::{
     sync::{
-        Arc, Mutex,
+        Mutex,
         atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
     thread::{self, Thread},

@@ -12,6 +12,8 @@
 //!   sides were published, and before that member arrives at the next node up or releases the meeting.
 //! - **T4** A tray of copy `k % 2` belongs to its source until the source publishes `k`, then to its target until the
 //!   target publishes `k + 1`, then to the source again once that has seen everybody publish `k + 1`.
+//! - **T5** A member for whom a meeting was not held, because the wait failed, because it left or because its meld
+//!   panicked, touches the table no more: others may still be reading what it would write over next.
 //!
 //! T1 and T2 together: between a member's last read of a copy and the owner's next write to it lies a meeting that both
 //! took part in, so they never overlap.
@@ -19,7 +21,7 @@
 use super::{
     alarm::Cord,
     fences,
-    sync::{Arc, AtomicU32, AtomicU64, Mutex, Ordering, Shelf, Thread, thread},
+    sync::{Arc, AtomicU32, AtomicU64, Ordering, Shelf, Thread, thread},
     wait::{Patience, Turn},
 };
 use crate::{
@@ -40,7 +42,7 @@ struct Note {
     len: u32,
     /// Whether the contribution did not fit and lies in the member's `long`.
     is_long: bool,
-    /// Bit `t % 64` is set where the member posted a tray to member `t`.
+    /// Bit `t % 64` is set where the member posted a tray to member `t`, so that most targets need look no further.
     posted: u64,
     inline: [u8; INLINE],
 }
@@ -54,13 +56,28 @@ struct Copy {
 
 impl Copy {
     fn new() -> Self {
-        let note = Note { len: 0, is_long: false, posted: 0, inline: [0; INLINE] };
-        Self { published: AtomicU64::new(0), note: Shelf::new(note) }
+        let note = Note {
+            len: 0,
+            is_long: false,
+            posted: 0,
+            inline: [0; INLINE],
+        };
+        Self {
+            published: AtomicU64::new(0),
+            note: Shelf::new(note),
+        }
     }
 }
 
 /// The trays of one source for one target.
-type TrayPair = [Shelf<Tray>; 2];
+type TrayPair = [Shelf<Posted>; 2];
+
+/// A tray, and the meeting it was posted for; one that nobody took stays behind and must not be mistaken for a later one.
+#[derive(Default)]
+struct Posted {
+    meeting: u64,
+    tray: Tray,
+}
 
 #[repr(align(128))]
 struct Member {
@@ -68,7 +85,8 @@ struct Member {
     long: [Shelf<Vec<u8>>; 2],
     /// One pair of trays per target; made when the member first posts.
     trays: OnceLock<Box<[TrayPair]>>,
-    thread: Mutex<Option<Thread>>,
+    /// Whom to wake; known once the member has sat down.
+    thread: OnceLock<Thread>,
     /// 0 while awake, else one more than the member that is waited for ([`ANYBODY`] in a tree).
     asleep: AtomicU32,
 }
@@ -109,14 +127,20 @@ impl Table {
             copies: [Copy::new(), Copy::new()],
             long: [Shelf::new(Vec::new()), Shelf::new(Vec::new())],
             trays: OnceLock::new(),
-            thread: Mutex::new(None),
+            thread: OnceLock::new(),
             asleep: AtomicU32::new(0),
         };
-        let node =
-            |_| Node { arrivals: AtomicU64::new(0), melded: [Shelf::new(Vec::new()), Shelf::new(Vec::new())] };
+        let node = |_| Node {
+            arrivals: AtomicU64::new(0),
+            melded: [Shelf::new(Vec::new()), Shelf::new(Vec::new())],
+        };
         Self {
             members: (0..size).map(member).collect(),
-            nodes: if size > flat { (0..size).map(node).collect() } else { Box::default() },
+            nodes: if size > flat {
+                (0..size).map(node).collect()
+            } else {
+                Box::default()
+            },
             released: AtomicU64::new(0),
             sleepers: AtomicU32::new(0),
             expedited: fences::expedited(),
@@ -133,7 +157,11 @@ enum Piece {
 
 impl Piece {
     fn of(low: usize, size: usize) -> Self {
-        if size == 1 { Self::Rank(low) } else { Self::Node(low + tree::cut(size)) }
+        if size == 1 {
+            Self::Rank(low)
+        } else {
+            Self::Node(low + tree::cut(size))
+        }
     }
 }
 
@@ -151,7 +179,11 @@ fn ladder(rank: usize, size: usize) -> Vec<Rung> {
     while size > 1 {
         let left_size = tree::cut(size);
         let (middle, right_size) = (low + left_size, size - left_size);
-        rungs.push(Rung { node: middle, left: Piece::of(low, left_size), right: Piece::of(middle, right_size) });
+        rungs.push(Rung {
+            node: middle,
+            left: Piece::of(low, left_size),
+            right: Piece::of(middle, right_size),
+        });
         if rank < middle {
             size = left_size;
         } else {
@@ -168,6 +200,8 @@ pub(crate) struct Seat {
     rank: usize,
     /// The last meeting I entered.
     entered: u64,
+    /// The last meeting that was held for me; behind `entered` only once I may not go on (T5).
+    held: u64,
     posted: u64,
     ladder: Vec<Rung>,
     scratch: Scratch,
@@ -176,9 +210,22 @@ pub(crate) struct Seat {
 impl Seat {
     /// Sits down. Each rank's seat is taken once, by the thread that will use it.
     pub(crate) fn take(table: Arc<Table>, rank: usize) -> Self {
-        *table.members[rank].thread.lock().expect("nothing panics under this lock") = Some(thread::current());
-        let ladder = if table.nodes.is_empty() { Vec::new() } else { ladder(rank, table.members.len()) };
-        Self { table, rank, entered: 0, posted: 0, ladder, scratch: Scratch::default() }
+        let taken = table.members[rank].thread.set(thread::current());
+        assert!(taken.is_ok(), "rank {rank} of a circle was taken twice");
+        let ladder = if table.nodes.is_empty() {
+            Vec::new()
+        } else {
+            ladder(rank, table.members.len())
+        };
+        Self {
+            table,
+            rank,
+            entered: 0,
+            held: 0,
+            posted: 0,
+            ladder,
+            scratch: Scratch::default(),
+        }
     }
 
     pub(crate) fn rank(&self) -> usize {
@@ -198,31 +245,50 @@ impl Seat {
         outcome: &mut Melded,
         cord: &Cord,
     ) -> Result<(), Failure> {
+        self.check(cord)?;
         self.enter(mine, how);
         self.await_all(cord)?;
+        self.held = self.entered;
         outcome.before.clear();
         let wants_before = how.wants_before();
         if self.ladder.is_empty() {
             if how.alike() && self.all_alike(mine) {
                 outcome.total.clear();
                 outcome.total.extend_from_slice(mine);
+                if wants_before && self.rank > 0 {
+                    outcome.before.extend_from_slice(mine);
+                }
                 return Ok(());
             }
             let (table, copy) = (&self.table, self.copy());
             let leaf = |rank| table.contribution(Piece::Rank(rank), copy);
-            tree::fold(0, table.members.len(), &leaf, how, &mut self.scratch, &mut outcome.total);
+            tree::fold(
+                0,
+                table.members.len(),
+                &leaf,
+                how,
+                &mut self.scratch,
+                &mut outcome.total,
+            );
             if wants_before {
                 let size = table.members.len();
                 tree::fold_before(self.rank, size, &leaf, how, &mut self.scratch, &mut outcome.before);
             }
         } else {
             outcome.total.clear();
-            outcome.total.extend_from_slice(self.table.contribution(Piece::of(0, self.size()), self.copy()));
+            outcome
+                .total
+                .extend_from_slice(self.table.contribution(Piece::of(0, self.size()), self.copy()));
             if wants_before {
                 let (table, copy, size) = (&self.table, self.copy(), self.size());
                 let scratch = &mut self.scratch;
                 tree::descend(self.rank, size, |low, size| {
-                    tree::append(table.contribution(Piece::of(low, size), copy), how, scratch, &mut outcome.before);
+                    tree::append(
+                        table.contribution(Piece::of(low, size), copy),
+                        how,
+                        scratch,
+                        &mut outcome.before,
+                    );
                 });
             }
         }
@@ -230,8 +296,21 @@ impl Seat {
     }
 
     /// Enters the next meeting and does not stay for the outcome.
-    pub(crate) fn leave(&mut self, mine: &[u8], how: &mut dyn Meld) {
+    pub(crate) fn leave(&mut self, mine: &[u8], how: &mut dyn Meld, cord: &Cord) -> Result<(), Failure> {
+        self.check(cord)?;
         self.enter(mine, how);
+        Ok(())
+    }
+
+    /// Fails once the alarm was raised, and so for good where one of my waits did (T5).
+    #[inline]
+    fn check(&self, cord: &Cord) -> Result<(), Failure> {
+        cord.check()?;
+        assert_eq!(
+            self.held, self.entered,
+            "a member came back to a circle that it had left, or in which it had panicked"
+        );
+        Ok(())
     }
 
     fn copy(&self) -> usize {
@@ -356,38 +435,45 @@ impl Seat {
     }
 
     /// Puts `tray` where `to` finds it after the next meeting.
-    pub(crate) fn post(&mut self, to: usize, tray: &mut Tray) {
+    pub(crate) fn post(&mut self, to: usize, tray: &mut Tray, cord: &Cord) -> Result<(), Failure> {
+        self.check(cord)?;
+        let meeting = self.entered + 1;
         let (me, size) = (&self.table.members[self.rank], self.size());
-        let trays = me.trays.get_or_init(|| (0..size).map(|_| TrayPair::default_pair()).collect());
-        trays[to][((self.entered + 1) % 2) as usize].with_mut(|slot| {
+        let trays = me.trays.get_or_init(|| {
+            (0..size)
+                .map(|_| [Shelf::new(Posted::default()), Shelf::new(Posted::default())])
+                .collect()
+        });
+        trays[to][(meeting % 2) as usize].with_mut(|slot| {
             // SAFETY: T4, the meeting for which I post is the one I enter next.
-            std::mem::swap(unsafe { &mut *slot }, tray);
+            let slot = unsafe { &mut *slot };
+            slot.meeting = meeting;
+            std::mem::swap(&mut slot.tray, tray);
         });
         tray.clear();
         self.posted |= 1 << (to % 64);
+        Ok(())
     }
 
     /// Takes what `from` posted to me before the last meeting.
     pub(crate) fn take_tray(&mut self, from: usize, into: &mut Tray) -> bool {
+        if self.held != self.entered {
+            return false;
+        }
         let (source, copy) = (&self.table.members[from], self.copy());
         // SAFETY: T2, I have entered this meeting, it has been held, and I have not entered the next.
         let posted = source.copies[copy].note.with(|note| unsafe { (*note).posted });
-        let Some(trays) = source.trays.get().filter(|_| posted & (1 << (self.rank % 64)) != 0) else { return false };
+        let Some(trays) = source.trays.get().filter(|_| posted & (1 << (self.rank % 64)) != 0) else {
+            return false;
+        };
         trays[self.rank][copy].with_mut(|slot| {
             // SAFETY: T4, as above.
-            std::mem::swap(unsafe { &mut *slot }, into);
+            let slot = unsafe { &mut *slot };
+            if slot.meeting == self.held {
+                std::mem::swap(&mut slot.tray, into);
+            }
         });
         !into.is_empty()
-    }
-}
-
-trait DefaultPair {
-    fn default_pair() -> Self;
-}
-
-impl DefaultPair for TrayPair {
-    fn default_pair() -> Self {
-        [Shelf::new(Tray::default()), Shelf::new(Tray::default())]
     }
 }
 
@@ -431,7 +517,7 @@ impl Table {
     fn wake(&self, which: impl Fn(u32) -> bool) {
         for member in &self.members {
             if which(member.asleep.load(Ordering::Relaxed))
-                && let Some(thread) = &*member.thread.lock().expect("nothing panics under this lock")
+                && let Some(thread) = member.thread.get()
             {
                 thread.unpark();
             }

@@ -1,0 +1,191 @@
+//! Claims 4 and 8: what is handed over at a meeting.
+
+use super::{Brackets, Stage, word};
+use crate::{
+    circle::{Circle, Melded},
+    tray::Tray,
+};
+
+pub(super) fn uphold(stage: &Stage) {
+    trays_arrive_with_the_meeting_whole_and_in_order(stage);
+    what_was_not_taken_is_gone_after_the_next_meeting(stage);
+    an_empty_tray_is_nothing(stage);
+    objects_move_by_their_pointer_where_memory_is_shared(stage);
+}
+
+/// Meets, with or without an outcome.
+fn meet(circle: &mut dyn Circle, meeting: usize) {
+    if meeting % 2 == 0 {
+        circle.wait().expect("nobody raised the alarm");
+    } else {
+        let mine = word(circle.rank(), meeting);
+        circle
+            .meet(&mine, &mut Brackets { wants_before: false }, &mut Melded::default())
+            .expect("nobody raised");
+    }
+}
+
+fn post(circle: &mut dyn Circle, to: usize, bytes: Vec<u8>) {
+    let mut tray = Tray {
+        bytes,
+        moved: Vec::new(),
+    };
+    circle.post(to, &mut tray).expect("nobody raised the alarm");
+    assert!(tray.is_empty(), "a tray came back with something in it");
+}
+
+fn take(circle: &mut dyn Circle, from: usize) -> Option<Tray> {
+    let mut tray = Tray::default();
+    let found = circle.take(from, &mut tray);
+    assert_eq!(found, !tray.is_empty());
+    found.then_some(tray)
+}
+
+/// Claim 4, with posts in meetings that follow each other, to others and to myself, some of them long.
+fn trays_arrive_with_the_meeting_whole_and_in_order(stage: &Stage) {
+    // Some pairs are silent at some meetings, and some meetings pass with no tray at all.
+    let content = |from: usize, to: usize, meeting: usize| -> Option<Vec<u8>> {
+        let length = [20, 3000, 1][(from + meeting) % 3];
+        let says = meeting % 5 != 4 && (from + 2 * to + meeting) % 3 != 0;
+        says.then(|| {
+            (0..length)
+                .map(|i| (i + 31 * from + 17 * to + 5 * meeting) as u8)
+                .collect()
+        })
+    };
+    stage.run(|circle| {
+        let (me, size) = (circle.rank(), circle.size());
+        for meeting in 1..=20 {
+            for to in 0..size {
+                if let Some(bytes) = content(me, to, meeting) {
+                    post(circle, to, bytes);
+                }
+            }
+            meet(circle, meeting);
+            // In whatever order they are asked for.
+            for from in (0..size).map(|i| (i * 3 + meeting) % size).chain((0..size).rev()) {
+                match (take(circle, from), content(from, me, meeting)) {
+                    (Some(tray), Some(bytes)) => assert!(tray.bytes == bytes, "{from} to {me} at meeting {meeting}"),
+                    (Some(_), None) => panic!("{me} found a tray at meeting {meeting} that {from} did not post"),
+                    // Those asked for twice are gone; below, every one is asked for at least once.
+                    (None, _) => {}
+                }
+            }
+        }
+        let mut found = 0;
+        for to in 0..size {
+            post(circle, to, word(me, to));
+        }
+        meet(circle, 0);
+        for from in (0..size).rev() {
+            assert_eq!(take(circle, from).map(|tray| tray.bytes), Some(word(from, me)));
+            assert!(take(circle, from).is_none(), "a tray was taken twice");
+            found += 1;
+        }
+        assert_eq!(found, size);
+    });
+}
+
+/// Claim 4: nothing is seen before the meeting, nor after the next, whether or not others are posted to then.
+fn what_was_not_taken_is_gone_after_the_next_meeting(stage: &Stage) {
+    stage.run(|circle| {
+        let (me, size) = (circle.rank(), circle.size());
+        let nothing_to_take = |circle: &mut dyn Circle| (0..size).all(|from| take(circle, from).is_none());
+        assert!(nothing_to_take(circle), "before the first meeting");
+        for to in 0..size {
+            post(circle, to, word(me, to));
+        }
+        assert!(nothing_to_take(circle), "before the meeting they were posted for");
+        for meeting in 0..5 {
+            meet(circle, meeting);
+            if meeting > 0 {
+                let others_only = (0..size).all(|from| from + 1 == size || take(circle, from).is_none());
+                assert!(
+                    others_only,
+                    "trays that were not taken came back {meeting} meetings later"
+                );
+            }
+            // From now on only the last rank posts, and only to itself.
+            if me + 1 == size {
+                post(circle, me, word(me, meeting));
+            }
+        }
+        // A post by somebody else, to somebody else, brings nothing back either.
+        for to in 0..size {
+            post(circle, to, word(me, to));
+        }
+        meet(circle, 0);
+        meet(circle, 1);
+        post(circle, (me + 1) % size, vec![1]);
+        assert!(nothing_to_take(circle));
+        meet(circle, 2);
+        for from in 0..size {
+            assert_eq!(take(circle, from).is_some(), (from + 1) % size == me, "{from} to {me}");
+        }
+        // Twice the distance that a set of 64 flags could tell apart.
+        for distance in [size / 2, 64] {
+            for to in 0..size {
+                post(circle, to, word(me, to));
+            }
+            meet(circle, 0);
+            meet(circle, 1);
+            if me + distance < size {
+                post(circle, me + distance, vec![2]);
+            }
+            meet(circle, 2);
+            for from in 0..size {
+                let expected = if from + distance == me { Some(vec![2]) } else { None };
+                assert_eq!(take(circle, from).map(|tray| tray.bytes), expected, "{from} to {me}");
+            }
+        }
+    });
+}
+
+/// Claim 4: a tray with nothing in it may be posted, and nobody finds anything.
+fn an_empty_tray_is_nothing(stage: &Stage) {
+    stage.run(|circle| {
+        for to in 0..circle.size() {
+            post(circle, to, Vec::new());
+        }
+        meet(circle, 1);
+        for from in 0..circle.size() {
+            assert!(take(circle, from).is_none());
+        }
+    });
+}
+
+/// Claim 8: what is taken is the very object that was posted, in the order of posting, beside its bytes.
+fn objects_move_by_their_pointer_where_memory_is_shared(stage: &Stage) {
+    stage.run(|circle| {
+        let (me, size) = (circle.rank(), circle.size());
+        for meeting in 0..6 {
+            for to in 0..size {
+                if !circle.shares(to) {
+                    continue;
+                }
+                let mut tray = Tray::default();
+                for nth in 0..3 {
+                    let object = Box::new([me, to, meeting, nth]);
+                    tray.bytes.extend(std::ptr::from_ref(&*object).addr().to_le_bytes());
+                    tray.moved.push(object);
+                }
+                circle.post(to, &mut tray).expect("nobody raised the alarm");
+                assert!(tray.is_empty());
+            }
+            meet(circle, meeting);
+            for from in 0..size {
+                let Some(tray) = take(circle, from) else {
+                    assert!(!circle.shares(from));
+                    continue;
+                };
+                assert_eq!(tray.moved.len(), 3);
+                let (addresses, _) = tray.bytes.as_chunks();
+                for (nth, (object, &address)) in tray.moved.into_iter().zip(addresses).enumerate() {
+                    let object = object.downcast::<[usize; 4]>().expect("it left with this type");
+                    assert_eq!(*object, [from, me, meeting, nth]);
+                    assert_eq!(std::ptr::from_ref(&*object).addr(), usize::from_le_bytes(address));
+                }
+            }
+        }
+    });
+}

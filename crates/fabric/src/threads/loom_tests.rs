@@ -1,0 +1,302 @@
+//! Every schedule of the meeting of threads, at two and three members.
+//!
+//! The models run the table itself on loom's primitives. A total that lacks a contribution, or has one of another
+//! meeting, means that somebody returned early or wrote too soon; two accesses to a shelf that nothing orders are
+//! reported by loom; and so is a schedule in which everybody sleeps.
+
+use super::{
+    alarm::Cord,
+    sync::{Arc, thread},
+    table::{FLAT, Seat, Table},
+};
+use crate::{
+    circle::{Alarm, Meld, Melded},
+    failure::Failure,
+    tray::Tray,
+};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// With this limit a table of any size is a tree.
+const TREE: usize = 1;
+
+/// Explores every schedule of `model`, or, under a bound, those in which at most that many threads are interrupted
+/// where they could have gone on.
+fn explore(bound: Option<usize>, model: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = builder.preemption_bound.or(bound);
+    let schedules = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&schedules);
+    builder.check(move || {
+        count.fetch_add(1, Ordering::Relaxed);
+        model();
+    });
+    eprintln!("{} schedules", schedules.load(Ordering::Relaxed));
+}
+
+/// Runs `body` for each member of a new table of `size`, on a thread of its own. The calling thread is no member, because
+/// loom's `unpark` also releases a thread that is blocked in a join.
+fn sit_down(size: usize, flat: usize, body: impl Fn(Seat, &Arc<Cord>) + Send + Sync + 'static) {
+    let table = Arc::new(Table::with_flat_limit(size, flat));
+    let cord = Arc::new(Cord::default());
+    let body = std::sync::Arc::new(body);
+    let member = |rank: usize| {
+        let (table, cord, body) = (Arc::clone(&table), Arc::clone(&cord), std::sync::Arc::clone(&body));
+        move || {
+            body(Seat::take(table, rank), &cord);
+        }
+    };
+    let threads: Vec<_> = (0..size).map(|rank| thread::spawn(member(rank))).collect();
+    for thread in threads {
+        thread.join().expect("loom reports a panic before this");
+    }
+}
+
+/// Puts one contribution after the other.
+struct Chain;
+
+impl Meld for Chain {
+    fn meld(&mut self, left: &[u8], right: &[u8], out: &mut Vec<u8>) {
+        out.extend_from_slice(left);
+        out.extend_from_slice(right);
+    }
+
+    fn wants_before(&self) -> bool {
+        true
+    }
+}
+
+fn says(rank: usize, meeting: u8) -> u8 {
+    16 * meeting + rank as u8
+}
+
+/// Meets and checks that everybody's contribution to this very meeting is in the outcome.
+fn meet(seat: &mut Seat, meeting: u8, cord: &Cord) {
+    let (rank, size) = (seat.rank(), seat.size());
+    let mut outcome = Melded::default();
+    seat.meet(&[says(rank, meeting)], &mut Chain, &mut outcome, cord)
+        .expect("nobody raised the alarm");
+    let all: Vec<u8> = (0..size).map(|rank| says(rank, meeting)).collect();
+    assert_eq!(outcome.total, all);
+    assert_eq!(outcome.before, all[..rank]);
+}
+
+fn meetings(size: usize, flat: usize, count: u8, bound: Option<usize>) {
+    explore(bound, move || {
+        sit_down(size, flat, move |mut seat, cord| {
+            for meeting in 1..=count {
+                meet(&mut seat, meeting, cord);
+            }
+        });
+    });
+}
+
+#[test]
+fn t_tree3_1_ex() {
+    meetings(3, TREE, 1, None);
+}
+#[test]
+fn t_tree3_3_b3() {
+    meetings(3, TREE, 3, Some(3));
+}
+#[test]
+fn t_alarm3f_ex() {
+    alarm(3, FLAT, None);
+}
+#[test]
+fn t_alarm3t_ex() {
+    alarm(3, TREE, None);
+}
+#[test]
+fn t_leave2_ex() {
+    leaving(2, FLAT, None);
+}
+#[test]
+fn t_leave2t_ex() {
+    leaving(2, TREE, None);
+}
+#[test]
+fn t_leave3_b2() {
+    leaving(3, FLAT, Some(2));
+}
+#[test]
+fn t_leave3t_b2() {
+    leaving(3, TREE, Some(2));
+}
+#[test]
+fn t_trays2_b4() {
+    trays(2, FLAT, 3, Some(4));
+}
+#[test]
+fn t_trays3_b1() {
+    trays(3, FLAT, 3, Some(1));
+}
+#[test]
+fn t_trays3t_b2() {
+    trays(3, TREE, 3, Some(2));
+}
+/// Three meetings use the first copy of everything again.
+#[test]
+fn two_members_meet_flat_again_and_again() {
+    meetings(2, FLAT, 3, None);
+}
+
+#[test]
+fn three_members_meet_flat() {
+    meetings(3, FLAT, 1, None);
+}
+
+/// Bounded: all schedules of three members and three meetings are too many.
+#[test]
+fn three_members_meet_flat_again_and_again() {
+    meetings(3, FLAT, 3, Some(2));
+}
+
+#[test]
+fn two_members_meet_in_a_tree_again_and_again() {
+    meetings(2, TREE, 3, None);
+}
+
+#[test]
+fn three_members_meet_in_a_tree() {
+    meetings(3, TREE, 1, None);
+}
+
+/// Bounded, as above.
+#[test]
+fn three_members_meet_in_a_tree_again_and_again() {
+    meetings(3, TREE, 3, Some(2));
+}
+
+/// One member raises the alarm where the others meet; they met before, so that a table in use is left behind.
+fn alarm(size: usize, flat: usize, bound: Option<usize>) {
+    explore(bound, move || {
+        let failure = Failure::GaveUp {
+            rank: 0,
+            report: b"over"[..].into(),
+        };
+        sit_down(size, flat, move |mut seat, cord| {
+            cord.enlist();
+            if seat.rank() == 0 {
+                cord.raise(failure.clone());
+            }
+            for _ in 0..2 {
+                let met = seat.meet(&[], &mut Chain, &mut Melded::default(), cord);
+                assert_eq!(met, Err(failure.clone()));
+            }
+        });
+    });
+}
+
+#[test]
+fn an_alarm_ends_the_wait_of_the_other_member() {
+    alarm(2, FLAT, None);
+    alarm(2, TREE, None);
+}
+
+/// Bounded.
+#[test]
+fn an_alarm_ends_the_waits_of_two_members() {
+    alarm(3, FLAT, Some(2));
+    alarm(3, TREE, Some(2));
+}
+
+/// An alarm while meetings succeed: each member goes on until it fails, and neither touches what the other still reads.
+#[test]
+fn a_member_that_failed_leaves_the_table_as_it_is() {
+    for flat in [FLAT, TREE] {
+        explore(None, move || {
+            sit_down(2, flat, |mut seat, cord| {
+                cord.enlist();
+                let mut tray = Tray {
+                    bytes: vec![1],
+                    moved: Vec::new(),
+                };
+                let peer = 1 - seat.rank();
+                let posted = seat.post(peer, &mut tray, cord);
+                let mut met = seat.meet(&[1], &mut Chain, &mut Melded::default(), cord);
+                assert!(posted.is_ok() || met.is_err());
+                if seat.rank() == 0 {
+                    cord.raise(Failure::Deadlock);
+                } else {
+                    met = seat.meet(&[2], &mut Chain, &mut Melded::default(), cord);
+                    assert_eq!(met, Err(Failure::Deadlock));
+                    assert_eq!(seat.post(peer, &mut tray, cord), Err(Failure::Deadlock));
+                    assert_eq!(
+                        seat.meet(&[3], &mut Chain, &mut Melded::default(), cord),
+                        Err(Failure::Deadlock)
+                    );
+                }
+                seat.take_tray(peer, &mut Tray::default());
+            });
+        });
+    }
+}
+
+/// The last member leaves in the second meeting; the rest go on at a table of their own.
+fn leaving(size: usize, flat: usize, bound: Option<usize>) {
+    explore(bound, move || {
+        let rest = Arc::new(Table::with_flat_limit(size - 1, flat));
+        sit_down(size, flat, move |mut seat, cord| {
+            let rank = seat.rank();
+            meet(&mut seat, 1, cord);
+            if rank == size - 1 {
+                seat.leave(&[says(rank, 2)], &mut Chain, cord)
+                    .expect("nobody raised the alarm");
+                return;
+            }
+            meet(&mut seat, 2, cord);
+            drop(seat);
+            let mut seat = Seat::take(Arc::clone(&rest), rank);
+            meet(&mut seat, 3, cord);
+        });
+    });
+}
+
+#[test]
+fn one_of_two_leaves_and_the_other_goes_on() {
+    leaving(2, FLAT, None);
+    leaving(2, TREE, None);
+}
+
+/// Bounded.
+#[test]
+fn one_of_three_leaves_and_the_others_go_on() {
+    leaving(3, FLAT, Some(2));
+    leaving(3, TREE, Some(2));
+}
+
+/// Everybody posts to everybody for every meeting, and takes what came.
+fn trays(size: usize, flat: usize, count: u8, bound: Option<usize>) {
+    explore(bound, move || {
+        sit_down(size, flat, move |mut seat, cord| {
+            let rank = seat.rank();
+            let mut tray = Tray::default();
+            for meeting in 1..=count {
+                for to in 0..size {
+                    tray.bytes.extend([says(rank, meeting), to as u8]);
+                    seat.post(to, &mut tray, cord).expect("nobody raised the alarm");
+                    assert!(tray.is_empty());
+                }
+                meet(&mut seat, meeting, cord);
+                for from in 0..size {
+                    assert!(seat.take_tray(from, &mut tray));
+                    assert_eq!(tray.bytes, [says(from, meeting), rank as u8]);
+                    tray.clear();
+                }
+            }
+        });
+    });
+}
+
+#[test]
+fn trays_of_two_change_hands_again_and_again() {
+    trays(2, FLAT, 3, None);
+    trays(2, TREE, 3, None);
+}
+
+/// Bounded.
+#[test]
+fn trays_of_three_change_hands_again_and_again() {
+    trays(3, FLAT, 3, Some(2));
+    trays(3, TREE, 3, Some(2));
+}

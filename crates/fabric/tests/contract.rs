@@ -1,0 +1,269 @@
+//! Hands the contract to every fabric, and tries what each promises beyond it.
+
+#![forbid(unsafe_code)]
+
+use fabric::{
+    Circle, Failure,
+    contract::{self, Launch},
+    sim::{self, Memory},
+    threads::{self, Options},
+};
+use std::{
+    sync::{Mutex, mpsc},
+    thread::{self, ThreadId},
+    time::Duration,
+};
+
+/// Fails where `claim` takes longer than this: a contract that is broken often shows as a wait without end.
+fn in_time(claim: impl FnOnce() + Send + 'static) {
+    let (done, ended) = mpsc::channel();
+    let claim = thread::spawn(move || {
+        // Dropped at the end whether or not the claim held.
+        let _done: mpsc::Sender<()> = done;
+        claim();
+    });
+    let waited = ended.recv_timeout(Duration::from_secs(120));
+    assert_ne!(
+        waited,
+        Err(mpsc::RecvTimeoutError::Timeout),
+        "some processor is left waiting"
+    );
+    if let Err(payload) = claim.join() {
+        std::panic::resume_unwind(payload);
+    }
+}
+
+fn on_threads(options: Options) -> impl Fn(usize, &(dyn Fn(Box<dyn Circle>) + Sync)) {
+    move |size, body| {
+        threads::run(size, options, body);
+    }
+}
+
+fn simulated(seed: u64, memory: Memory) -> impl Fn(usize, &(dyn Fn(Box<dyn Circle>) + Sync)) {
+    move |size, body| {
+        sim::run(size, seed, memory, Options::default(), body);
+    }
+}
+
+/// Tries all sizes under one seed, then the small ones under more.
+fn uphold_under_seeds(memory: Memory) {
+    contract::uphold(&simulated(1, memory));
+    for seed in 2..22 {
+        let launch: Launch = &simulated(seed, memory);
+        for size in [2, 3, 5] {
+            contract::uphold_at(launch, size);
+        }
+    }
+}
+
+#[test]
+fn threads_uphold_the_contract() {
+    in_time(|| contract::uphold(&on_threads(Options::default())));
+}
+
+#[test]
+fn pinned_threads_uphold_the_contract() {
+    in_time(|| {
+        contract::uphold(&on_threads(Options {
+            pin: true,
+            ..Options::default()
+        }))
+    });
+}
+
+#[test]
+fn many_more_threads_than_cores_uphold_the_contract() {
+    in_time(|| {
+        for size in [64, 66] {
+            contract::uphold_at(&on_threads(Options::default()), size);
+        }
+    });
+}
+
+#[test]
+fn simulated_processors_apart_uphold_the_contract() {
+    in_time(|| uphold_under_seeds(Memory::Apart));
+}
+
+#[test]
+fn simulated_processors_that_share_memory_uphold_the_contract() {
+    in_time(|| uphold_under_seeds(Memory::Shared));
+}
+
+#[test]
+fn only_simulated_processors_apart_share_nothing() {
+    let shares = |circle: Box<dyn Circle>| circle.shares(1);
+    assert_eq!(threads::run(2, Options::default(), shares), [true; 2]);
+    assert_eq!(sim::run(2, 0, Memory::Shared, Options::default(), shares), [true; 2]);
+    assert_eq!(sim::run(2, 0, Memory::Apart, Options::default(), shares), [false; 2]);
+}
+
+#[test]
+fn a_member_that_never_comes_is_seen_as_a_deadlock() {
+    in_time(|| {
+        for missing in 0..4 {
+            for seed in 0..20 {
+                let ended = sim::run(4, seed, Memory::Apart, Options::default(), |mut circle| {
+                    circle.wait().expect("all are there");
+                    if circle.rank() == missing {
+                        Ok(())
+                    } else {
+                        circle.wait()
+                    }
+                });
+                for (rank, ended) in ended.into_iter().enumerate() {
+                    assert_eq!(
+                        ended,
+                        if rank == missing {
+                            Ok(())
+                        } else {
+                            Err(Failure::Deadlock)
+                        }
+                    );
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn members_who_wait_for_each_other_in_different_circles_are_seen_as_a_deadlock() {
+    in_time(|| {
+        let ended = sim::run(2, 3, Memory::Shared, Options::default(), |mut circle| {
+            let mut twin = circle.join(1, &[0, 1], circle.rank());
+            if circle.rank() == 0 { circle.wait() } else { twin.wait() }
+        });
+        assert_eq!(ended, [Err(Failure::Deadlock), Err(Failure::Deadlock)]);
+    });
+}
+
+/// The order in which four processors come by between meetings, which nothing but the seed decides.
+fn order_under(seed: u64) -> Vec<usize> {
+    let order = Mutex::new(Vec::new());
+    sim::run(4, seed, Memory::Apart, Options::default(), |mut circle| {
+        for _ in 0..10 {
+            order.lock().unwrap().push(circle.rank());
+            circle.wait().unwrap();
+        }
+    });
+    order.into_inner().unwrap()
+}
+
+#[test]
+fn a_seed_decides_the_order_and_decides_it_again() {
+    in_time(|| {
+        let orders: Vec<Vec<usize>> = (0..10).map(order_under).collect();
+        for (seed, order) in orders.iter().enumerate() {
+            for _ in 0..5 {
+                assert_eq!(order_under(seed as u64), *order, "seed {seed}");
+            }
+        }
+        assert!(
+            orders.iter().any(|order| *order != orders[0]),
+            "every seed gave the same order"
+        );
+    });
+}
+
+#[test]
+fn results_come_back_by_rank() {
+    let expected: Vec<usize> = (0..9).collect();
+    assert_eq!(threads::run(9, Options::default(), |circle| circle.rank()), expected);
+    assert_eq!(
+        sim::run(9, 5, Memory::Apart, Options::default(), |circle| circle.rank()),
+        expected
+    );
+}
+
+#[test]
+fn a_run_needs_a_processor() {
+    let none = || threads::run(0, Options::default(), |_| ());
+    assert!(std::panic::catch_unwind(none).is_err());
+}
+
+#[test]
+fn a_panic_comes_out_of_the_run_when_all_have_ended() {
+    in_time(|| {
+        let ended = Mutex::new(0);
+        let outcome = std::panic::catch_unwind(|| {
+            threads::run(3, Options::default(), |mut circle| {
+                if circle.rank() == 1 {
+                    circle.alarm().raise(Failure::GaveUp {
+                        rank: 1,
+                        report: b"on purpose".as_slice().into(),
+                    });
+                    std::panic::panic_any("on purpose");
+                }
+                assert!(circle.wait().is_err());
+                *ended.lock().unwrap() += 1;
+            })
+        });
+        assert_eq!(outcome.unwrap_err().downcast_ref(), Some(&"on purpose"));
+        assert_eq!(*ended.lock().unwrap(), 2);
+    });
+}
+
+/// Stacks of a size that no other test asks for and that is larger than theirs, so that only these runs use the threads.
+const OWN_STACK_BYTES: usize = 257 << 20;
+
+#[test]
+fn threads_are_kept_between_runs() {
+    in_time(|| {
+        let options = Options {
+            stack_bytes: OWN_STACK_BYTES,
+            ..Options::default()
+        };
+        let ids = || threads::run(3, options, |_| thread::current().id());
+        // Other tests run meanwhile and may borrow a thread, so not every run must find the same ones; most do.
+        let runs: Vec<Vec<ThreadId>> = (0..100).map(|_| ids()).collect();
+        let mut seen: Vec<ThreadId> = Vec::new();
+        for run in &runs {
+            assert!(
+                run[0] != run[1] && run[1] != run[2] && run[0] != run[2],
+                "each processor has its own thread"
+            );
+            seen.extend(run.iter().filter(|id| !seen.contains(id)).collect::<Vec<_>>());
+        }
+        assert!(seen.len() < 100, "100 runs of 3 used {} threads", seen.len());
+    });
+}
+
+/// The cores that the calling thread may run on, as the kernel lists them.
+fn allowed_cores() -> String {
+    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+    let list = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))
+        .unwrap();
+    list.trim().to_owned()
+}
+
+#[test]
+fn a_pinned_processor_has_one_core_and_is_set_free_by_the_next_run() {
+    in_time(|| {
+        let all = allowed_cores();
+        let pinned = threads::run(
+            4,
+            Options {
+                pin: true,
+                ..Options::default()
+            },
+            |_| allowed_cores(),
+        );
+        assert!(pinned.iter().all(|cores| cores.parse::<usize>().is_ok()), "{pinned:?}");
+        assert_eq!(pinned[0], pinned[threads::cores() % 4], "cores are counted round");
+        assert!(threads::cores() == 1 || pinned[0] != pinned[1]);
+        let free = threads::run(4, Options::default(), |_| allowed_cores());
+        assert!(free.iter().all(|cores| *cores == all), "{free:?}");
+    });
+}
+
+#[test]
+fn a_thread_knows_whether_it_is_a_processor() {
+    assert!(!threads::is_processor());
+    assert_eq!(
+        threads::run(2, Options::default(), |_| threads::is_processor()),
+        [true; 2]
+    );
+    assert!(!threads::is_processor());
+}

@@ -1,0 +1,3 @@
+//! What is built from steps: the collectives.
+
+mod collectives;

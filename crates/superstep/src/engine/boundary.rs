@@ -1,0 +1,461 @@
+//! The boundary: where a step's effects happen, in the order of rule S2.
+
+use super::{
+    checks::mix,
+    contribution::{self, Body, HEADER, Melder, Parts, flags},
+    core::{Core, Phase, Wave},
+    exchange::{self, Address, Inbox, Payload},
+    items::Needs,
+};
+use crate::error::{Error, ErrorKind, Result, place};
+use fabric::Failure;
+use std::borrow::Cow;
+
+/// What a boundary ends or begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The end of a step.
+    Step,
+    /// The way into subgroups.
+    Split,
+    /// The way back from them.
+    Rejoin,
+    /// The making of an area.
+    Make,
+}
+
+impl Kind {
+    pub(crate) fn in_words(self) -> &'static str {
+        match self {
+            Self::Step => "step",
+            Self::Split => "split",
+            Self::Rejoin => "end of the split",
+            Self::Make => "making of an area",
+        }
+    }
+}
+
+impl Core {
+    /// Holds the boundary of the step that was begun.
+    ///
+    /// An error is every member's, and then nothing of the step has taken effect; or it is fatal to the run, and then
+    /// the alarm has been raised.
+    #[inline]
+    pub(crate) fn boundary(&self, kind: Kind) -> Result {
+        let mut wave = self.wave.borrow_mut();
+        let Wave { mine, melded } = &mut *wave;
+        let is_plain = self.contribute(kind, mine);
+        {
+            let (items, registry) = (self.items.borrow(), self.registry.borrow());
+            let mut melder = Melder {
+                operators: Some((&items, &registry)),
+                is_bare: mine.len() == HEADER,
+            };
+            self.circle.borrow_mut().meet(mine, &mut melder, melded)?;
+            for part in [&mut melded.total, &mut melded.before] {
+                if let Cow::Owned(resolved) = melder.resolve(part) {
+                    *part = resolved;
+                }
+            }
+        }
+        // Nobody had anything to say: the fingerprints agree, and that was all.
+        let outcome = if is_plain && melded.total == *mine {
+            Ok(())
+        } else {
+            self.hand_over(kind, &wave)
+        };
+        drop(wave);
+        self.close(outcome)
+    }
+
+    #[inline]
+    fn close(&self, outcome: Result) -> Result {
+        let registry = self.registry.borrow();
+        for &number in &registry.written {
+            if let Some(variable) = registry.variable(number) {
+                variable.settle();
+            }
+        }
+        if outcome.is_ok() {
+            for queue in registry.queues.iter().filter_map(|&number| registry.object(number)) {
+                queue.settle();
+            }
+        }
+        let is_idle = registry.written.is_empty() && registry.touched.is_empty() && registry.transferring.is_empty();
+        drop(registry);
+        if !is_idle {
+            let mut registry = self.registry.borrow_mut();
+            registry.written.clear();
+            registry.touched.clear();
+            registry.transferring.clear();
+        }
+        self.steps.set(self.steps.get().wrapping_add(1));
+        self.phase.set(Phase::Between);
+        outcome
+    }
+
+    /// Writes this processor's contribution and posts its trays. Says whether it is the contribution of an empty step.
+    #[inline]
+    fn contribute(&self, kind: Kind, mine: &mut Vec<u8>) -> bool {
+        mine.clear();
+        let fingerprint = self.fingerprint(kind);
+        let registry = self.registry.borrow();
+        let is_plain = self.items.borrow().is_empty()
+            && self.outbox.borrow().is_empty()
+            && registry.written.is_empty()
+            && registry.touched.is_empty()
+            && registry.outgoing.is_empty()
+            && registry.dropped.is_empty();
+        drop(registry);
+        if is_plain {
+            contribution::open(fingerprint, self.flags.get(), &[], mine);
+        } else if let Err(error) = self.contribute_more(fingerprint, mine) {
+            self.outbox.borrow_mut().clear();
+            contribution::fail(&error, (fingerprint, 0, &[]), mine);
+        }
+        is_plain
+    }
+
+    fn contribute_more(&self, fingerprint: u64, mine: &mut Vec<u8>) -> Result {
+        self.check_borrows()?;
+        self.flush()?;
+        let registry = self.registry.borrow();
+        let takes_part = |&&number: &&u32| {
+            registry
+                .variable(number)
+                .is_some_and(|variable| variable.takes_part(self.rank.get()))
+        };
+        let mut written: Vec<u32> = registry.written.iter().filter(takes_part).copied().collect();
+        written.sort_unstable();
+        let mut flags = self.flags.get();
+        for (flag, is_set) in [
+            (flags::WRITTEN, !written.is_empty()),
+            (flags::DROPPED, !registry.dropped.is_empty()),
+            (flags::POSTED, !self.outbox.borrow().is_empty()),
+        ] {
+            flags |= if is_set { flag } else { 0 };
+        }
+        contribution::open(fingerprint, flags, &[], mine);
+        for item in self.items.borrow().collective() {
+            if item.needs() != Needs::Nothing && item.follows().is_none() {
+                contribution::push_part(mine, |out| item.contribute(out))?;
+            }
+        }
+        if !written.is_empty() {
+            mine.extend_from_slice(&(written.len() as u32).to_le_bytes());
+            for number in written {
+                let variable = registry.variable(number).expect("only those that are there were kept");
+                mine.extend_from_slice(&number.to_le_bytes());
+                contribution::push_part(mine, |out| variable.contribute(out)).map_err(|error| {
+                    let what = format!("{}: {error}", variable.describe());
+                    self.error(ErrorKind::Encode, what, self.site.get())
+                })?;
+            }
+        }
+        let mut dropped = registry.dropped.clone();
+        drop(registry);
+        if !dropped.is_empty() {
+            dropped.sort_unstable();
+            mine.extend_from_slice(&(dropped.len() as u32).to_le_bytes());
+            for number in &dropped {
+                mine.extend_from_slice(&number.to_le_bytes());
+                contribution::push_part(mine, |out| out.extend_from_slice(&1u32.to_le_bytes()));
+            }
+            self.registry.borrow_mut().dropped.clear();
+        }
+        let mut outbox = self.outbox.borrow_mut();
+        outbox.post(&mut **self.circle.borrow_mut())
+    }
+
+    /// Refuses to hold a boundary while a borrow of something that it may change is alive.
+    fn check_borrows(&self) -> Result {
+        let registry = self.registry.borrow();
+        let objects = registry.touched.iter().filter_map(|&number| registry.object(number));
+        for object in objects {
+            if object.is_borrowed() {
+                return Err(self.still_borrowed(&object.describe()));
+            }
+            object.open();
+        }
+        let variables = registry.written.iter().filter_map(|&number| registry.variable(number));
+        for variable in variables {
+            if variable.is_borrowed() {
+                return Err(self.still_borrowed(&variable.describe()));
+            }
+        }
+        Ok(())
+    }
+
+    fn still_borrowed(&self, what: &str) -> Error {
+        let what = format!(
+            "rank {} still holds a borrow of the {what} at the boundary; drop it before the step ends",
+            self.rank.get()
+        );
+        self.error(ErrorKind::StillBorrowed, what, self.site.get())
+    }
+
+    fn flush(&self) -> Result {
+        let outgoing = std::mem::take(&mut self.registry.borrow_mut().outgoing);
+        let registry = self.registry.borrow();
+        for &number in &outgoing {
+            if let Some(object) = registry.object(number) {
+                object.flush(number, &mut self.outbox.borrow_mut(), &**self.circle.borrow())?;
+            }
+        }
+        drop(registry);
+        // Only to keep its room.
+        let mut registry = self.registry.borrow_mut();
+        registry.outgoing = outgoing;
+        registry.outgoing.clear();
+        Ok(())
+    }
+
+    /// Does what the melded contributions say.
+    fn hand_over(&self, kind: Kind, wave: &Wave) -> Result {
+        let total = Parts::of(&wave.melded.total)?;
+        let left: Vec<usize> = total.leavers().collect();
+        if total.has(flags::FAILED) {
+            let report = total.body.into();
+            self.renumber(&left);
+            return Err(Error::from(Failure::GaveUp {
+                rank: self.rank.get(),
+                report,
+            }));
+        }
+        if total.has(flags::DIVERGED) {
+            self.renumber(&left);
+            return Err(self.explain(kind)?);
+        }
+        if let (Some(rank), None) = (left.first(), &self.parent) {
+            let what = format!(
+                "rank {rank} has ended while the others went on to the {} here",
+                kind.in_words()
+            );
+            let error = self.error(ErrorKind::Departed, what, self.site.get());
+            self.renumber(&left);
+            return Err(error);
+        }
+        let outcome = self.commit(&total, wave, &left);
+        if let Err(error) = &outcome {
+            // Others may have committed what I could not: nobody can go on.
+            let failure = Failure::GaveUp {
+                rank: self.rank.get(),
+                report: error.report(),
+            };
+            self.circle.borrow().alarm().raise(failure);
+        }
+        self.renumber(&left);
+        outcome
+    }
+
+    fn commit(&self, total: &Parts<'_>, wave: &Wave, left: &[usize]) -> Result {
+        let mut inbox = self.inbox.borrow_mut();
+        inbox.clear();
+        if total.has(flags::POSTED) {
+            inbox.fill(&mut **self.circle.borrow_mut());
+        }
+        if total.has(flags::READS) {
+            self.read(&mut inbox, left)?;
+        }
+        if total.has(flags::DIRECT) {
+            self.transfer(&mut inbox)?;
+        }
+        self.conclude(total, wave)?;
+        self.deliver(&mut inbox)?;
+        if total.has(flags::FORWARDS) {
+            for (number, item) in self.items.borrow_mut().collective_mut().iter_mut().enumerate() {
+                item.forward(number as u32, &mut self.outbox.borrow_mut(), &**self.circle.borrow());
+            }
+            self.round(&mut inbox)?;
+            self.deliver(&mut inbox)?;
+        }
+        inbox.clear();
+        for item in self.items.borrow_mut().all_mut() {
+            item.finish(left)?;
+        }
+        Ok(())
+    }
+
+    /// One more exchange of trays inside the boundary.
+    fn round(&self, inbox: &mut Inbox) -> Result {
+        let mut circle = self.circle.borrow_mut();
+        self.outbox.borrow_mut().post(&mut **circle)?;
+        circle.wait()?;
+        inbox.fill(&mut **circle);
+        Ok(())
+    }
+
+    /// S2 (b): answers requests and reads directly, while nobody has committed anything yet.
+    fn read(&self, inbox: &mut Inbox, left: &[usize]) -> Result {
+        let registry = self.registry.borrow();
+        inbox.visit(&[exchange::Kind::Request], |from, address, payload| match address {
+            Address::Object(number) => {
+                let object = registry.object(number).ok_or_else(exchange::damaged)?;
+                object.serve(from, payload.bytes()?, &mut self.outbox.borrow_mut())
+            }
+            Address::Item(_) => Err(exchange::damaged()),
+        })?;
+        drop(registry);
+        for item in self.items.borrow_mut().all_mut() {
+            item.read(left)?;
+        }
+        let mut answers = Inbox::default();
+        self.round(&mut answers)?;
+        self.deliver(&mut answers)?;
+        Ok(())
+    }
+
+    /// Moves data straight from area to area: everybody sets aside what would be written before it is read, and then
+    /// everybody pulls.
+    fn transfer(&self, inbox: &mut Inbox) -> Result {
+        let registry = self.registry.borrow();
+        inbox.visit(&[exchange::Kind::Notice], |from, address, payload| match address {
+            Address::Object(number) => {
+                let object = registry.object(number).ok_or_else(exchange::damaged)?;
+                object.notice(from, payload.bytes()?, &registry)
+            }
+            Address::Item(_) => Err(exchange::damaged()),
+        })?;
+        for (number, object) in registry.objects() {
+            object.stage(number, &mut self.outbox.borrow_mut());
+        }
+        drop(registry);
+        let mut staged = Inbox::default();
+        self.round(&mut staged)?;
+        self.deliver(&mut staged)?;
+        let registry = self.registry.borrow();
+        for (_, object) in registry.objects() {
+            object.pull()?;
+        }
+        drop(registry);
+        self.circle.borrow_mut().wait()?;
+        Ok(())
+    }
+
+    /// Gives items and variables what the wave found.
+    fn conclude(&self, total: &Parts<'_>, wave: &Wave) -> Result {
+        let before = if wave.melded.before.is_empty() {
+            None
+        } else {
+            Some(Parts::of(&wave.melded.before)?)
+        };
+        // Those below may all have left; then they had nothing to say.
+        let before = before.filter(|before| !before.has(flags::NOBODY));
+        let (mut totals, mut befores) = (Body::of(total), before.as_ref().map(Body::of));
+        let mut items = self.items.borrow_mut();
+        for item in items
+            .collective_mut()
+            .iter_mut()
+            .filter(|item| item.follows().is_none())
+        {
+            let (needs, mut found) = (item.needs(), None);
+            if needs != Needs::Nothing {
+                let (all, below) = (totals.item()?, befores.as_mut().map(Body::item).transpose()?);
+                found = if needs == Needs::Total { Some(all) } else { below };
+            }
+            item.conclude(found)?;
+        }
+        let written = totals.entries(total, flags::WRITTEN)?;
+        let written_below = match (&mut befores, &before) {
+            (Some(body), Some(parts)) => Some(body.entries(parts, flags::WRITTEN)?),
+            _ => None,
+        };
+        for item in items.collective_mut() {
+            if let Some(variable) = item.follows() {
+                let mut found = None;
+                let mut entries = written_below;
+                while let Some((number, bytes)) = entries.as_mut().map_or(Ok(None), |entries| entries.next())? {
+                    found = found.or((number == variable).then_some(bytes));
+                }
+                item.conclude(found)?;
+            }
+        }
+        let mut registry = self.registry.borrow_mut();
+        let mut entries = written;
+        while let Some((number, bytes)) = entries.next()? {
+            registry.variable(number).ok_or_else(exchange::damaged)?.commit(bytes)?;
+        }
+        let mut dropped = totals.entries(total, flags::DROPPED)?;
+        while let Some((number, count)) = dropped.next()? {
+            let count = count
+                .try_into()
+                .map(u32::from_le_bytes)
+                .map_err(|_| exchange::damaged())?;
+            registry.drop_by(number, count, self.size.get());
+        }
+        Ok(())
+    }
+
+    fn deliver(&self, inbox: &mut Inbox) -> Result {
+        let registry = self.registry.borrow();
+        let mut items = self.items.borrow_mut();
+        let kinds = [exchange::Kind::Data, exchange::Kind::Moved];
+        let mut changed = Vec::new();
+        inbox.visit(&kinds, |from, address, payload: Payload<'_>| match address {
+            Address::Item(number) => {
+                let item = items.get_mut(number).ok_or_else(exchange::damaged)?;
+                item.deliver(from, payload)
+            }
+            Address::Object(number) => {
+                if changed.last() != Some(&number) {
+                    changed.push(number);
+                }
+                registry
+                    .object(number)
+                    .ok_or_else(exchange::damaged)?
+                    .deliver(from, payload)
+            }
+        })?;
+        for object in changed.iter().filter_map(|&number| registry.object(number)) {
+            object.open();
+        }
+        Ok(())
+    }
+
+    /// Goes on without those who left (G6): new ranks, a new circle.
+    fn renumber(&self, left: &[usize]) {
+        if left.is_empty() {
+            return;
+        }
+        let stayed: Vec<usize> = (0..self.size.get()).filter(|rank| !left.contains(rank)).collect();
+        let rank = stayed
+            .iter()
+            .position(|&rank| rank == self.rank.get())
+            .expect("those who left hold no boundary");
+        let key = self.fresh_key();
+        let circle = self.circle.borrow().join(key, &stayed, rank);
+        *self.circle.borrow_mut() = circle;
+        self.rank.set(rank);
+        self.size.set(stayed.len());
+        self.registry.borrow().renumber(&stayed);
+    }
+
+    /// Says goodbye in the group's next meeting.
+    pub(super) fn leave(&self) -> Result {
+        let mut mine = Vec::with_capacity(HEADER + 4);
+        contribution::open(0, flags::NOBODY, &(self.rank.get() as u32).to_le_bytes(), &mut mine);
+        let mut melder = Melder {
+            operators: None,
+            is_bare: false,
+        };
+        Ok(self.circle.borrow_mut().leave(&mine, &mut melder)?)
+    }
+
+    /// An error about the step that has just closed.
+    pub(crate) fn closed_error(&self, kind: ErrorKind, what: impl std::fmt::Display) -> Error {
+        let step = self.steps.get().wrapping_sub(1);
+        Error::new(
+            kind,
+            format!(
+                "step {step} of group {}: {what} ({})",
+                self.path(),
+                place(self.site.get())
+            ),
+        )
+    }
+
+    /// A fingerprint of a list of numbers.
+    pub(crate) fn hash_numbers(numbers: impl IntoIterator<Item = u64>) -> u64 {
+        numbers.into_iter().fold(0, mix)
+    }
+}

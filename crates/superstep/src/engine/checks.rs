@@ -1,0 +1,225 @@
+//! The check that every member of a group reaches the same step (S5).
+//!
+//! A boundary costs the same whether it is checked or not: what a member is about to do is hashed into one number that
+//! rides in the header of its contribution. Only when two of them differ do the members meet once more, each with an
+//! [`Outline`] in words, and make the same error of it.
+
+use super::core::Core;
+use crate::error::{Error, ErrorKind, Result, place};
+use fabric::{Meld, Melded};
+use serde::{Deserialize, Serialize};
+use std::{
+    any::TypeId,
+    cell::Cell,
+    hash::{Hash, Hasher},
+    panic::Location,
+};
+
+/// Mixes `more` into a running fingerprint.
+#[inline]
+pub(crate) fn mix(hash: u64, more: u64) -> u64 {
+    let wide = u128::from(hash ^ 0x9E37_79B9_7F4A_7C15).wrapping_mul(u128::from(more ^ 0xD6E8_FEB8_6659_FD93) | 1);
+    (wide as u64) ^ ((wide >> 64) as u64) ^ more.rotate_left(17)
+}
+
+/// A number for a type, the same in every process of one build.
+#[inline]
+pub(crate) fn type_hash<T: 'static>() -> u64 {
+    struct Mixer(u64);
+    impl Hasher for Mixer {
+        fn finish(&self) -> u64 {
+            self.0
+        }
+        fn write(&mut self, bytes: &[u8]) {
+            for chunk in bytes.chunks(8) {
+                let mut word = [0; 8];
+                word[..chunk.len()].copy_from_slice(chunk);
+                self.write_u64(u64::from_le_bytes(word));
+            }
+        }
+        fn write_u64(&mut self, word: u64) {
+            self.0 = mix(self.0, word);
+        }
+    }
+    let mut mixer = Mixer(0);
+    TypeId::of::<T>().hash(&mut mixer);
+    mixer.0
+}
+
+const CACHED: usize = 16;
+
+/// Fingerprints of the places where steps begin, so that a loop hashes each file name once.
+#[derive(Default)]
+pub(crate) struct Sites([Cell<(usize, u64)>; CACHED]);
+
+impl Sites {
+    #[inline]
+    pub(crate) fn hash(&self, site: &'static Location<'static>) -> u64 {
+        let address = std::ptr::from_ref(site).addr();
+        let cell = &self.0[address / align_of::<Location<'_>>() % CACHED];
+        let (known, hash) = cell.get();
+        if known == address {
+            return hash;
+        }
+        let hash = hash_site(site);
+        cell.set((address, hash));
+        hash
+    }
+}
+
+#[cold]
+fn hash_site(site: &Location<'_>) -> u64 {
+    let text = site.file().bytes().fold(0, |hash, byte| mix(hash, u64::from(byte)));
+    mix(text, u64::from(site.line()) << 32 | u64::from(site.column()))
+}
+
+/// What a member was about to do, in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Outline {
+    step: u64,
+    what: String,
+    site: String,
+    /// The verbs of the step, in order.
+    verbs: Vec<String>,
+    /// What else must agree, in any order.
+    terms: Vec<String>,
+    declared: Vec<String>,
+}
+
+/// The first outline of a segment of ranks, and the first one that differs from it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Differing {
+    first: (usize, Outline),
+    other: Option<(usize, Outline)>,
+}
+
+/// Keeps the first outline and the first that differs.
+struct FindDifference;
+
+impl Meld for FindDifference {
+    fn meld(&mut self, left: &[u8], right: &[u8], out: &mut Vec<u8>) {
+        let read = |bytes| postcard::from_bytes::<Differing>(bytes).unwrap_or_default();
+        let (mut left, right) = (read(left), read(right));
+        if left.other.is_none() {
+            left.other = if left.first.1 == right.first.1 {
+                right.other
+            } else {
+                Some(right.first)
+            };
+        }
+        *out = postcard::to_stdvec(&left).expect("numbers and texts can be encoded");
+    }
+}
+
+impl Core {
+    /// What must agree on all members at this boundary, as one number.
+    #[inline]
+    pub(super) fn fingerprint(&self, what: super::Kind) -> u64 {
+        let site = mix(self.sites.hash(self.site.get()), self.steps.get());
+        let body = mix(self.items.borrow().verbs, self.terms.get());
+        mix(mix(site, body), mix(self.declared(), what as u64))
+    }
+
+    /// Finds out with the others what differs, and makes the error of it that all of them get.
+    #[cold]
+    pub(super) fn explain(&self, what: super::Kind) -> Result<Error> {
+        let mut terms = if self.terms.get() == 0 {
+            Vec::new()
+        } else {
+            self.terms_in_words.borrow().clone()
+        };
+        terms.sort();
+        let outline = Outline {
+            step: self.steps.get(),
+            what: what.in_words().to_owned(),
+            site: place(self.site.get()),
+            verbs: self
+                .items
+                .borrow()
+                .collective()
+                .iter()
+                .map(|item| item.describe())
+                .collect(),
+            terms,
+            declared: self.registry.borrow().declared.clone(),
+        };
+        let mine = Differing {
+            first: (self.rank.get(), outline),
+            other: None,
+        };
+        let mine = postcard::to_stdvec(&mine).expect("numbers and texts can be encoded");
+        let mut melded = Melded::default();
+        self.circle.borrow_mut().meet(&mine, &mut FindDifference, &mut melded)?;
+        let found = postcard::from_bytes::<Differing>(&melded.total).unwrap_or_default();
+        let (first, (second, other)) = match found.other {
+            Some(other) => (found.first, other),
+            // Equal in words and different in fingerprints: say at least where.
+            None => (found.first.clone(), found.first),
+        };
+        let (kind, difference) = compare((first.0, &first.1), (second, &other));
+        Ok(Error::new(
+            kind,
+            format!("step {} of group {}: {difference}", first.1.step, self.path()),
+        ))
+    }
+}
+
+/// Names the first thing in which two outlines differ.
+fn compare((a, left): (usize, &Outline), (b, right): (usize, &Outline)) -> (ErrorKind, String) {
+    if (left.step, &left.what, &left.site) != (right.step, &right.what, &right.site) {
+        let steps = if left.step == right.step {
+            String::new()
+        } else {
+            format!(", its step {}", right.step)
+        };
+        let difference = format!(
+            "rank {a} is at the {} at {}, rank {b} at the {} at {}{steps}; all members of a group must reach the same \
+             step, or the group must be split first",
+            left.what, left.site, right.what, right.site
+        );
+        return (ErrorKind::StepMismatch, difference);
+    }
+    let site = &left.site;
+    if let Some((mine, theirs)) = first_difference(&left.declared, &right.declared) {
+        let difference = format!(
+            "rank {a} declared {mine}, rank {b} {theirs}; all members declare the same things in \
+                                  the same order ({site})"
+        );
+        return (ErrorKind::DeclMismatch, difference);
+    }
+    if let Some((mine, theirs)) = first_difference(&left.verbs, &right.verbs) {
+        let difference = format!(
+            "rank {a} calls {mine}, rank {b} {theirs}; all members make the same collective calls \
+                                  in the same order ({site})"
+        );
+        return (ErrorKind::CombineMismatch, difference);
+    }
+    if let Some((mine, theirs)) = first_difference(&left.terms, &right.terms) {
+        let (kind, advice) = if mine.starts_with("weights") && theirs.starts_with("weights") {
+            (
+                ErrorKind::ReplicaDiverged,
+                "the weights of a split must be the same on all members",
+            )
+        } else if left.what == "split" {
+            (ErrorKind::SplitMismatch, "all members must ask for the same split")
+        } else {
+            (
+                ErrorKind::CombineMismatch,
+                "all members must name the same operator, also those that did not write",
+            )
+        };
+        return (
+            kind,
+            format!("rank {a} has {mine}, rank {b} {theirs}; {advice} ({site})"),
+        );
+    }
+    let difference =
+        format!("the members differ in an argument of a collective call; the first rank of it is {b} ({site})");
+    (ErrorKind::StepMismatch, difference)
+}
+
+fn first_difference(left: &[String], right: &[String]) -> Option<(String, String)> {
+    let get = |list: &[String], at: usize| list.get(at).cloned().unwrap_or_else(|| "nothing".to_owned());
+    let at = (0..left.len().max(right.len())).find(|&at| left.get(at) != right.get(at))?;
+    Some((get(left, at), get(right, at)))
+}

@@ -1,0 +1,268 @@
+//! Records: what travels between two members besides the wave.
+//!
+//! ```text
+//! address u32 | kind u32 | length u64 | that many bytes
+//! ```
+//!
+//! A record is addressed to an item of the step or to an object of the group. Where two members share memory, a record
+//! may stand for an object that moves along with the bytes; its length is 0 then.
+
+use crate::error::{Error, ErrorKind, Result};
+use fabric::{Circle, Tray};
+use std::any::Any;
+
+/// Whom a record is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Address {
+    /// An item of the step, by number.
+    Item(u32),
+    /// An object of the group, by number.
+    Object(u32),
+}
+
+/// What a record brings.
+pub(crate) enum Payload<'a> {
+    /// Bytes.
+    Bytes(&'a [u8]),
+    /// An object that has moved here.
+    Moved(Box<dyn Any + Send>),
+}
+
+impl<'a> Payload<'a> {
+    /// The bytes; a moved object is not expected.
+    pub(crate) fn bytes(self) -> Result<&'a [u8]> {
+        match self {
+            Self::Bytes(bytes) => Ok(bytes),
+            Self::Moved(_) => Err(damaged()),
+        }
+    }
+}
+
+/// What to do with a record, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Commit its bytes.
+    Data = 0,
+    /// Commit the object that moves with it.
+    Moved = 1,
+    /// Answer it before anything is committed.
+    Request = 2,
+    /// A transfer from area to area.
+    Notice = 3,
+}
+
+const RECORD: usize = 16;
+const ITEM: u32 = 1 << 31;
+
+/// What this processor has for each of the others, in the order of issue.
+#[derive(Default)]
+pub(crate) struct Outbox {
+    trays: Vec<Tray>,
+    /// The targets with something in their tray.
+    filled: Vec<usize>,
+}
+
+impl Outbox {
+    /// Appends a record for `to` whose bytes `write` appends.
+    pub(crate) fn push<R>(
+        &mut self,
+        to: usize,
+        address: Address,
+        kind: Kind,
+        write: impl FnOnce(&mut Vec<u8>) -> R,
+    ) -> R {
+        let bytes = &mut self.tray(to).bytes;
+        let at = bytes.len();
+        bytes.extend_from_slice(&[0; RECORD]);
+        let result = write(bytes);
+        let len = (bytes.len() - at - RECORD) as u64;
+        let address = match address {
+            Address::Item(number) => number | ITEM,
+            Address::Object(number) => number,
+        };
+        bytes[at..at + 4].copy_from_slice(&address.to_le_bytes());
+        bytes[at + 4..at + 8].copy_from_slice(&(kind as u32).to_le_bytes());
+        bytes[at + 8..at + RECORD].copy_from_slice(&len.to_le_bytes());
+        result
+    }
+
+    /// Appends a record for `to` that stands for `object`; the two must share memory.
+    pub(crate) fn push_moved(&mut self, to: usize, address: Address, object: Box<dyn Any + Send>) {
+        self.push(to, address, Kind::Moved, |_| ());
+        self.tray(to).moved.push(object);
+    }
+
+    fn tray(&mut self, to: usize) -> &mut Tray {
+        if self.trays.len() <= to {
+            self.trays.resize_with(to + 1, Tray::default);
+        }
+        if self.trays[to].is_empty() {
+            self.filled.push(to);
+        }
+        &mut self.trays[to]
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.filled.is_empty()
+    }
+
+    /// Posts every tray that has something in it.
+    pub(crate) fn post(&mut self, circle: &mut dyn Circle) -> Result {
+        for to in self.filled.drain(..) {
+            circle.post(to, &mut self.trays[to])?;
+        }
+        Ok(())
+    }
+
+    /// Drops whatever a step that failed has left.
+    pub(crate) fn clear(&mut self) {
+        for to in self.filled.drain(..) {
+            self.trays[to].clear();
+        }
+    }
+}
+
+/// The trays of one boundary, by source.
+#[derive(Default)]
+pub(crate) struct Inbox {
+    trays: Vec<(usize, Tray)>,
+    used: usize,
+}
+
+impl Inbox {
+    /// Takes what was posted before the last meeting.
+    pub(crate) fn fill(&mut self, circle: &mut dyn Circle) {
+        self.clear();
+        for from in 0..circle.size() {
+            if self.used == self.trays.len() {
+                self.trays.push((from, Tray::default()));
+            }
+            let (source, tray) = &mut self.trays[self.used];
+            if circle.take(from, tray) {
+                *source = from;
+                self.used += 1;
+            }
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        for (_, tray) in &mut self.trays[..self.used] {
+            tray.clear();
+        }
+        self.used = 0;
+    }
+
+    /// Hands every record of one of these kinds to `take`, by source rank and then by order of issue.
+    pub(crate) fn visit(
+        &mut self,
+        kinds: &[Kind],
+        mut take: impl FnMut(usize, Address, Payload<'_>) -> Result,
+    ) -> Result {
+        for (from, tray) in &mut self.trays[..self.used] {
+            let mut bytes = &tray.bytes[..];
+            let mut moved = tray.moved.iter_mut();
+            while !bytes.is_empty() {
+                let (header, rest) = bytes.split_at_checked(RECORD).ok_or_else(damaged)?;
+                let word = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+                let len = u64::from(word(8)) | u64::from(word(12)) << 32;
+                let len = usize::try_from(len).map_err(|_| damaged())?;
+                let (payload, rest) = rest.split_at_checked(len).ok_or_else(damaged)?;
+                bytes = rest;
+                let kind = match word(4) {
+                    0 => Kind::Data,
+                    1 => Kind::Moved,
+                    2 => Kind::Request,
+                    3 => Kind::Notice,
+                    _ => return Err(damaged()),
+                };
+                let object = if kind == Kind::Moved {
+                    Some(moved.next().ok_or_else(damaged)?)
+                } else {
+                    None
+                };
+                if !kinds.contains(&kind) {
+                    continue;
+                }
+                let address = word(0);
+                let address = if address & ITEM == 0 {
+                    Address::Object(address)
+                } else {
+                    Address::Item(address & !ITEM)
+                };
+                match object {
+                    // What is left in its place is never looked at again.
+                    Some(object) => take(*from, address, Payload::Moved(std::mem::replace(object, Box::new(()))))?,
+                    None => take(*from, address, Payload::Bytes(payload))?,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn damaged() -> Error {
+    Error::new(ErrorKind::Damaged, "a record from another processor makes no sense")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inbox(bytes: Vec<u8>) -> Inbox {
+        Inbox {
+            trays: vec![(
+                3,
+                Tray {
+                    bytes,
+                    moved: Vec::new(),
+                },
+            )],
+            used: 1,
+        }
+    }
+
+    fn record(address: Address, kind: Kind, payload: &[u8]) -> Vec<u8> {
+        let mut outbox = Outbox::default();
+        outbox.push(0, address, kind, |out| out.extend_from_slice(payload));
+        outbox.trays.remove(0).bytes
+    }
+
+    #[test]
+    fn records_come_out_as_they_went_in_and_by_kind() {
+        let bytes = [
+            record(Address::Item(4), Kind::Data, b"abc"),
+            record(Address::Object(2), Kind::Request, b""),
+            record(Address::Object(9), Kind::Data, b"d"),
+        ]
+        .concat();
+        let mut seen = Vec::new();
+        inbox(bytes)
+            .visit(&[Kind::Data], |from, address, payload| {
+                seen.push((from, address, payload.bytes()?.to_vec()));
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(
+            seen,
+            [
+                (3, Address::Item(4), b"abc".to_vec()),
+                (3, Address::Object(9), b"d".to_vec())
+            ]
+        );
+    }
+
+    #[test]
+    fn every_damaged_record_is_an_error_and_none_is_read_past_its_end() {
+        let whole = record(Address::Item(4), Kind::Data, b"abc");
+        for cut in 1..whole.len() {
+            let read = inbox(whole[..cut].to_vec()).visit(&[Kind::Data], |_, _, _| Ok(()));
+            assert_eq!(read.unwrap_err().kind(), ErrorKind::Damaged, "cut at {cut}");
+        }
+        for at in 4..RECORD {
+            let mut flipped = whole.clone();
+            flipped[at] ^= 0xFF;
+            let read = inbox(flipped).visit(&[Kind::Data, Kind::Moved], |_, _, _| Ok(()));
+            assert_eq!(read.unwrap_err().kind(), ErrorKind::Damaged, "flipped at {at}");
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Processors that step together.
+
+use super::{
+    boundary::Kind,
+    core::{Core, Phase},
+    settle::{Settle, Settled},
+    split::{Splitting, run_split},
+    step::Step,
+};
+use crate::error::Result;
+use fabric::Circle;
+use std::{marker::PhantomData, panic::Location, rc::Rc};
+
+/// A group of processors that step together, as one of them sees it.
+///
+/// The root group holds all processors of a run; [`split`](Self::split) makes subgroups. A group stays on its processor:
+/// it can neither be sent nor shared.
+///
+/// ```compile_fail,E0277
+/// superstep::run(|g| {
+///     std::thread::scope(|threads| { threads.spawn(|| g.step(|_| ())); });   // a group is not Send
+/// });
+/// ```
+pub struct Group {
+    step: Step,
+    /// Keeps it on its processor.
+    _here: PhantomData<*mut ()>,
+}
+
+impl Group {
+    pub(crate) fn new(core: Rc<Core>) -> Self {
+        Self {
+            step: Step { core },
+            _here: PhantomData,
+        }
+    }
+
+    /// The group of all processors of a run.
+    pub(crate) fn root(circle: Box<dyn Circle>, site: &'static Location<'static>, first_step: u64) -> Self {
+        Self::new(Core::new(circle, 0, None, 0, site, first_step))
+    }
+
+    pub(crate) fn core(&self) -> &Rc<Core> {
+        &self.step.core
+    }
+
+    /// This processor's number in the group: 0 to `size() - 1`.
+    #[inline]
+    pub fn rank(&self) -> usize {
+        self.core().rank.get()
+    }
+
+    /// How many processors the group has now; it shrinks when one of them leaves.
+    #[inline]
+    pub fn size(&self) -> usize {
+        self.core().size.get()
+    }
+
+    /// The group's number among its siblings; 0 for the root group.
+    pub fn id(&self) -> usize {
+        self.core().id
+    }
+
+    /// How many groups there are above this one.
+    pub fn depth(&self) -> usize {
+        self.core().depth
+    }
+
+    /// The group that this one was split from; `None` for the root group.
+    ///
+    /// ```
+    /// let sizes = superstep::Config::new().procs(4).run(|g| {
+    ///     g.split(2, |sub| (sub.size(), sub.parent().unwrap().size()))
+    /// });
+    /// assert_eq!(sizes.unwrap(), Some((2, 4)));
+    /// ```
+    pub fn parent(&self) -> Option<Ancestor> {
+        self.core().parent.clone().map(|core| Ancestor { core })
+    }
+
+    /// The way from the root group to this one, such as `0/1/0/2`.
+    ///
+    /// # Cost
+    ///
+    /// Made at the call, in time proportional to the depth.
+    pub fn path(&self) -> String {
+        self.core().path()
+    }
+
+    /// How many steps the group has closed.
+    pub fn steps(&self) -> u64 {
+        self.core().steps.get()
+    }
+
+    /// Whether this processor leads the group: whether its rank is 0.
+    pub fn is_leader(&self) -> bool {
+        self.rank() == 0
+    }
+
+    /// Runs `body` on the leader alone. Nobody waits.
+    ///
+    /// The group cannot step inside, because it is borrowed:
+    ///
+    /// ```compile_fail,E0500
+    /// superstep::run(|g| { g.leader(|| g.step(|_| ())); });
+    /// ```
+    pub fn leader<R>(&self, body: impl FnOnce() -> R) -> Option<R> {
+        self.is_leader().then(body)
+    }
+
+    /// Runs one superstep: `body`, then the boundary. Collective: every member calls it at the same place.
+    ///
+    /// What `body` returns may hold [`Pending`](crate::Pending) values; they come back as plain ones.
+    ///
+    /// ```
+    /// use superstep::{Config, Max, Sum};
+    ///
+    /// let (sum, max) = Config::new()
+    ///     .procs(3)
+    ///     .run(|g| g.step(|s| (s.reduce(s.rank(), Sum), s.reduce(s.rank(), Max))))
+    ///     .unwrap();
+    /// assert_eq!((sum, max), (3, 2));
+    /// ```
+    ///
+    /// A value cannot be read before the step has closed:
+    ///
+    /// ```compile_fail,E0369
+    /// # use superstep::Sum;
+    /// superstep::run(|g| { g.step(|s| { let sum = s.reduce(1, Sum); superstep::Local(sum + 1) }); });
+    /// ```
+    ///
+    /// # Cost
+    ///
+    /// What the verbs cost, and l for the boundary.
+    ///
+    /// # Panics
+    ///
+    /// With the group's error, if the members diverge. [`try_step`](Self::try_step) returns it instead.
+    #[track_caller]
+    #[inline]
+    pub fn step<S: Settle>(&mut self, body: impl FnOnce(&Step) -> S) -> S::Out {
+        self.try_step(body).unwrap_or_else(|error| error.raise())
+    }
+
+    /// Runs one superstep like [`step`](Self::step), and returns the group's error if there is one.
+    ///
+    /// Every member gets the same error, nothing of the step has taken effect, and the group can go on.
+    ///
+    /// ```
+    /// use superstep::{Config, ErrorKind, Same};
+    ///
+    /// let kinds = Config::new().procs(2).run_all(|g| {
+    ///     let rank = g.rank();
+    ///     let error = g.try_step(|s| s.reduce(rank, Same)).unwrap_err();
+    ///     g.step(|_| ());
+    ///     error.kind()
+    /// });
+    /// assert_eq!(kinds.unwrap(), [ErrorKind::ReplicaDiverged; 2]);
+    /// ```
+    #[track_caller]
+    #[inline]
+    pub fn try_step<S: Settle>(&mut self, body: impl FnOnce(&Step) -> S) -> Result<S::Out> {
+        let core = self.core();
+        core.begin(Location::caller(), Phase::Step);
+        let handed = body(&self.step);
+        core.boundary(Kind::Step)?;
+        Ok(handed.settle(&mut Settled { core }))
+    }
+
+    /// Splits the group, runs `body` in each subgroup, and goes on when all are done. Collective.
+    ///
+    /// `how` is a number of subgroups (processor i joins subgroup i modulo that number), or [`Every`](crate::Every),
+    /// [`Weighted`](crate::Weighted) or [`By`](crate::By). A processor whose body returns early leaves its subgroup, which
+    /// goes on without it. Shared variables of outer groups that were written inside are combined at the end.
+    ///
+    /// Returns what this processor's body returned, and `None` where it is in no subgroup.
+    ///
+    /// ```
+    /// use superstep::{Config, Sum, Weighted};
+    ///
+    /// let sums = Config::new().procs(4).run_all(|g| {
+    ///     g.split(Weighted(&[1.0, 3.0]), |sub| sub.step(|s| s.reduce(1, Sum)))
+    /// });
+    /// assert_eq!(sums.unwrap(), [Some(1), Some(3), Some(3), Some(3)]);
+    /// ```
+    ///
+    /// The group cannot step while its subgroups run:
+    ///
+    /// ```compile_fail,E0499
+    /// superstep::run(|g| { g.split(2, |sub| { g.step(|_| ()); }); });
+    /// ```
+    ///
+    /// # Cost
+    ///
+    /// l on the way in and l on the way out.
+    ///
+    /// # Panics
+    ///
+    /// With the group's error, if the members ask for different splits, for none at all, or with weights that are
+    /// negative, infinite or no numbers.
+    #[track_caller]
+    pub fn split<H, F, R>(&mut self, how: H, body: F) -> Option<R>
+    where
+        F: FnOnce(&mut Group) -> R,
+        H: Splitting<F, R>,
+    {
+        run_split(self.core(), how, body, Location::caller()).unwrap_or_else(|error| error.raise())
+    }
+
+    /// Splits like [`split`](Self::split), and returns the group's error if there is one.
+    #[track_caller]
+    pub fn try_split<H, F, R>(&mut self, how: H, body: F) -> Result<Option<R>>
+    where
+        F: FnOnce(&mut Group) -> R,
+        H: Splitting<F, R>,
+    {
+        run_split(self.core(), how, body, Location::caller())
+    }
+}
+
+impl std::fmt::Debug for Group {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Group({}, rank {} of {})", self.path(), self.rank(), self.size())
+    }
+}
+
+/// What a group can tell of a group above it. That one is inactive and cannot step.
+#[derive(Clone)]
+pub struct Ancestor {
+    core: Rc<Core>,
+}
+
+impl Ancestor {
+    /// This processor's number in that group.
+    pub fn rank(&self) -> usize {
+        self.core.rank.get()
+    }
+
+    /// How many processors it has.
+    pub fn size(&self) -> usize {
+        self.core.size.get()
+    }
+
+    /// Its number among its siblings.
+    pub fn id(&self) -> usize {
+        self.core.id
+    }
+
+    /// How many groups there are above it.
+    pub fn depth(&self) -> usize {
+        self.core.depth
+    }
+
+    /// The way from the root group to it.
+    pub fn path(&self) -> String {
+        self.core.path()
+    }
+
+    /// How many steps it has closed.
+    pub fn steps(&self) -> u64 {
+        self.core.steps.get()
+    }
+
+    /// The group above it; `None` for the root group.
+    pub fn parent(&self) -> Option<Ancestor> {
+        self.core.parent.clone().map(|core| Self { core })
+    }
+}
+
+impl std::fmt::Debug for Ancestor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Ancestor({}, rank {} of {})", self.path(), self.rank(), self.size())
+    }
+}

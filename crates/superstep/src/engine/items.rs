@@ -1,0 +1,201 @@
+//! What a step's verbs leave behind for its boundary.
+//!
+//! Each verb that yields a pending value places one item. Items are numbered in the order of the calls, and the check of
+//! S5 makes sure that every member placed the same ones, so number and kind are all that messages need to name them.
+
+use super::{
+    exchange::{Outbox, Payload},
+    value::decode,
+};
+use crate::error::Result;
+use fabric::Circle;
+use std::any::Any;
+
+/// What an item asks of the wave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// Nothing: its data travels in trays or is read directly.
+    Nothing,
+    /// What all contributed.
+    Total,
+    /// What the ranks below contributed.
+    Before,
+}
+
+/// One verb's part in a boundary. Every method but the first and last is called only on items that need it.
+pub(crate) trait Item: Any {
+    /// How messages name it.
+    fn describe(&self) -> String;
+
+    fn needs(&self) -> Needs {
+        Needs::Nothing
+    }
+
+    /// Appends what this processor has to say.
+    fn contribute(&self, _out: &mut Vec<u8>) -> Result {
+        Ok(())
+    }
+
+    /// Appends what `left` and `right` amount to; an empty one stands for ranks that had nothing to say.
+    fn meld(&self, _left: &[u8], _right: &[u8], _out: &mut Vec<u8>) -> Result {
+        Ok(())
+    }
+
+    /// Takes what the wave found; `None` where nobody in question had anything to say.
+    fn conclude(&mut self, _found: Option<&[u8]>) -> Result {
+        Ok(())
+    }
+
+    /// The shared variable whose prefix this is, instead of something of its own.
+    fn follows(&self) -> Option<u32> {
+        None
+    }
+
+    /// Reads directly from peers, before anything is committed. `left` holds the ranks that left in this boundary.
+    fn read(&mut self, _left: &[usize]) -> Result {
+        Ok(())
+    }
+
+    /// Takes a record that member `from` addressed to this item.
+    fn deliver(&mut self, _from: usize, _payload: Payload<'_>) -> Result {
+        Ok(())
+    }
+
+    /// Passes on what came in the first round of a two-phase verb.
+    fn forward(&mut self, _number: u32, _outbox: &mut Outbox, _circle: &dyn Circle) {}
+
+    /// Makes the value of what has arrived. `left` holds the ranks that left in this boundary.
+    fn finish(&mut self, _left: &[usize]) -> Result {
+        Ok(())
+    }
+
+    /// The value, as an `Option<T>` for the `T` of the item's `Pending<T>`.
+    fn outcome(&mut self) -> &mut dyn Any;
+}
+
+/// Tells every member one number of each of them, in rank order; those who leave have none.
+pub(crate) struct Tally {
+    mine: u64,
+    all: Option<Vec<u64>>,
+}
+
+impl Tally {
+    pub(crate) fn new(mine: u64) -> Self {
+        Self { mine, all: None }
+    }
+}
+
+impl Item for Tally {
+    fn describe(&self) -> String {
+        "a number from each".to_owned()
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Total
+    }
+
+    fn contribute(&self, out: &mut Vec<u8>) -> Result {
+        out.extend_from_slice(&self.mine.to_le_bytes());
+        Ok(())
+    }
+
+    fn meld(&self, left: &[u8], right: &[u8], out: &mut Vec<u8>) -> Result {
+        out.extend_from_slice(left);
+        out.extend_from_slice(right);
+        Ok(())
+    }
+
+    fn conclude(&mut self, found: Option<&[u8]>) -> Result {
+        self.all = Some(decode(found.unwrap_or_default())?);
+        Ok(())
+    }
+
+    fn outcome(&mut self) -> &mut dyn Any {
+        &mut self.all
+    }
+}
+
+/// Marks the number of an item that one member placed alone.
+const ALONE: u32 = 1 << 30;
+
+/// Boxes that are kept from step to step and used again where the same verb comes at the same place, so that a steady
+/// loop allocates nothing.
+#[derive(Default)]
+struct Boxes {
+    boxes: Vec<Box<dyn Item>>,
+    used: usize,
+}
+
+impl Boxes {
+    fn place<I: Item>(&mut self, item: I) -> u32 {
+        match self.boxes.get_mut(self.used) {
+            None => self.boxes.push(Box::new(item)),
+            Some(old) => match (&mut **old as &mut dyn Any).downcast_mut::<I>() {
+                Some(same) => *same = item,
+                None => *old = Box::new(item),
+            },
+        }
+        self.used += 1;
+        (self.used - 1) as u32
+    }
+
+    fn all_mut(&mut self) -> &mut [Box<dyn Item>] {
+        &mut self.boxes[..self.used]
+    }
+}
+
+/// The items of one step: those that every member places, and those that this one has for itself.
+#[derive(Default)]
+pub(crate) struct Items {
+    collective: Boxes,
+    alone: Boxes,
+    /// A fingerprint of the collective verbs so far.
+    pub(crate) verbs: u64,
+}
+
+impl Items {
+    pub(crate) fn clear(&mut self) {
+        self.collective.used = 0;
+        self.alone.used = 0;
+        self.verbs = 0;
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.collective.used + self.alone.used == 0
+    }
+
+    /// Adds an item that every member has, and returns its number, which is the same on all.
+    pub(crate) fn place<I: Item>(&mut self, item: I) -> u32 {
+        self.collective.place(item)
+    }
+
+    /// Adds an item of this member alone, and returns its number.
+    pub(crate) fn place_alone<I: Item>(&mut self, item: I) -> u32 {
+        self.alone.place(item) | ALONE
+    }
+
+    /// The items that every member has.
+    #[inline]
+    pub(crate) fn collective(&self) -> &[Box<dyn Item>] {
+        &self.collective.boxes[..self.collective.used]
+    }
+
+    /// The same, for writing.
+    pub(crate) fn collective_mut(&mut self) -> &mut [Box<dyn Item>] {
+        self.collective.all_mut()
+    }
+
+    /// All items.
+    pub(crate) fn all_mut(&mut self) -> impl Iterator<Item = &mut Box<dyn Item>> {
+        self.collective.all_mut().iter_mut().chain(self.alone.all_mut())
+    }
+
+    pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut Box<dyn Item>> {
+        let boxes = if number & ALONE == 0 {
+            &mut self.collective
+        } else {
+            &mut self.alone
+        };
+        boxes.all_mut().get_mut((number & !ALONE) as usize)
+    }
+}

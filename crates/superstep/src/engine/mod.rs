@@ -1,0 +1,36 @@
+//! Groups, steps and what happens at their boundaries.
+//!
+//! A processor's view of a group is a [`Group`]. Its state, which the handles of shared variables and areas share, is a
+//! `Core`. A step's verbs leave items, records and written variables there; the boundary turns them into one
+//! contribution, meets the others, and hands everything over in the order that rule S2 gives.
+
+mod boundary;
+mod checks;
+mod contribution;
+mod core;
+mod exchange;
+mod group;
+mod items;
+mod operators;
+mod registry;
+mod settle;
+mod split;
+mod step;
+mod value;
+
+pub(crate) use self::core::{Core, Phase};
+pub(crate) use boundary::Kind;
+pub(crate) use checks::type_hash;
+pub(crate) use contribution::flags;
+pub(crate) use exchange::{Address, Kind as Record, Outbox, Payload, damaged};
+pub(crate) use items::{Item, Needs, Tally};
+pub(crate) use operators::Rule;
+pub(crate) use registry::{Object, Registry, Variable};
+pub(crate) use value::{AsRun, AsValue, Codec, decode, decode_plain, encode};
+
+pub use group::{Ancestor, Group};
+pub use operators::{And, Any, Checked, Combine, Each, Leader, Max, Min, Or, Product, Same, Sum, Xor};
+pub use settle::{Local, Pending, Settle};
+pub use split::{By, Every, Split, Splitting, Weighted};
+pub use step::Step;
+pub use value::{Element, Value};

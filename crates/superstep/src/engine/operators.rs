@@ -1,0 +1,284 @@
+//! How contributions combine.
+//!
+//! Operands keep rank order, and how they are grouped depends on the size of the group and on nothing else. So an
+//! operator must be associative but need not commute, and a sum of floats is the same, bit for bit, on every fabric.
+
+use crate::error::{Error, ErrorKind};
+
+/// How two contributions become one.
+///
+/// Any function `fn(&mut T, &T)`, and any closure of that shape that is `Copy`, is an operator; write its argument types
+/// out, `|sum: &mut u64, x: &u64| *sum += x`. It must be associative and must depend on its arguments alone.
+pub trait Combine<T>: Copy + 'static {
+    /// Combines `with`, from higher ranks, into `acc`, from lower ones.
+    fn combine(&self, acc: &mut T, with: &T);
+
+    /// The value that changes nothing, where there is one: what rank 0 gets from an exclusive prefix.
+    fn identity(&self) -> Option<T> {
+        None
+    }
+
+    /// Which copies take part.
+    #[doc(hidden)]
+    fn rule(&self) -> Rule {
+        Rule::Fold
+    }
+}
+
+/// Which copies of a value take part in a combine.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// All that were written, folded.
+    Fold,
+    /// Rank 0's alone.
+    Leader,
+    /// All that were written, and they must agree.
+    Same,
+}
+
+impl<T, F: Fn(&mut T, &T) + Copy + 'static> Combine<T> for F {
+    fn combine(&self, acc: &mut T, with: &T) {
+        self(acc, with);
+    }
+}
+
+/// Takes the copy of the lowest rank that wrote.
+#[derive(Clone, Copy, Debug)]
+pub struct Any;
+
+impl<T> Combine<T> for Any {
+    fn combine(&self, _: &mut T, _: &T) {}
+}
+
+/// Takes rank 0's copy, if it wrote; what others wrote is dropped.
+#[derive(Clone, Copy, Debug)]
+pub struct Leader;
+
+impl<T> Combine<T> for Leader {
+    fn combine(&self, _: &mut T, _: &T) {}
+
+    fn rule(&self) -> Rule {
+        Rule::Leader
+    }
+}
+
+/// Promises that all copies agree. It is checked; if two differ, every member gets an error.
+#[derive(Clone, Copy, Debug)]
+pub struct Same;
+
+impl<T> Combine<T> for Same {
+    fn combine(&self, _: &mut T, _: &T) {}
+
+    fn rule(&self) -> Rule {
+        Rule::Same
+    }
+}
+
+/// Adds; integers wrap around. [`Checked`]`(Sum)` makes overflow an error.
+#[derive(Clone, Copy, Debug)]
+pub struct Sum;
+/// Multiplies; integers wrap around. [`Checked`]`(Product)` makes overflow an error.
+#[derive(Clone, Copy, Debug)]
+pub struct Product;
+/// Takes the smallest, the lowest rank's where equal.
+#[derive(Clone, Copy, Debug)]
+pub struct Min;
+/// Takes the largest, the lowest rank's where equal.
+#[derive(Clone, Copy, Debug)]
+pub struct Max;
+/// And, bit by bit.
+#[derive(Clone, Copy, Debug)]
+pub struct And;
+/// Or, bit by bit.
+#[derive(Clone, Copy, Debug)]
+pub struct Or;
+/// Exclusive or, bit by bit.
+#[derive(Clone, Copy, Debug)]
+pub struct Xor;
+
+/// Makes an operator's overflow an error on every member.
+///
+/// ```
+/// use superstep::{Checked, Config, ErrorKind, Sum};
+///
+/// let sum = |x: u8| Config::new().procs(2).run(move |g| g.step(|s| s.reduce(x, Checked(Sum))));
+/// assert_eq!(sum(100).unwrap(), 200);
+/// assert_eq!(sum(200).unwrap_err().kind(), ErrorKind::Overflow);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Checked<C>(pub C);
+
+/// Applies an operator element by element, to vectors of one length and to arrays.
+///
+/// ```
+/// use superstep::{Config, Each, Max};
+///
+/// let tallest = Config::new().procs(3).run(|g| {
+///     let heights = vec![g.rank(), 5 - g.rank()];
+///     g.step(|s| s.reduce(heights, Each(Max)))
+/// });
+/// assert_eq!(tallest.unwrap(), [2, 5]);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Each<C>(pub C);
+
+impl<T: PartialOrd + Clone + 'static> Combine<T> for Min {
+    fn combine(&self, acc: &mut T, with: &T) {
+        if with < acc {
+            acc.clone_from(with);
+        }
+    }
+
+    fn identity(&self) -> Option<T> {
+        bounds().1
+    }
+}
+
+impl<T: PartialOrd + Clone + 'static> Combine<T> for Max {
+    fn combine(&self, acc: &mut T, with: &T) {
+        if with > acc {
+            acc.clone_from(with);
+        }
+    }
+
+    fn identity(&self) -> Option<T> {
+        bounds().0
+    }
+}
+
+/// The ends of `T`, lowest and highest, where it is a number.
+fn bounds<T: 'static>() -> (Option<T>, Option<T>) {
+    let mut ends: (Option<T>, Option<T>) = (None, None);
+    macro_rules! ends_of {
+        ($($type:ty: $lowest:expr, $highest:expr;)*) => { $(
+            if let Some(ends) = (&mut ends as &mut dyn std::any::Any).downcast_mut::<(Option<$type>, Option<$type>)>() {
+                *ends = (Some($lowest), Some($highest));
+            }
+        )* };
+    }
+    macro_rules! ends_of_integers {
+        ($($type:ty)*) => { ends_of!($($type: <$type>::MIN, <$type>::MAX;)*) };
+    }
+    ends_of_integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize char);
+    ends_of!(f32: f32::NEG_INFINITY, f32::INFINITY; f64: f64::NEG_INFINITY, f64::INFINITY; bool: false, true;);
+    ends
+}
+
+/// Unwinds a combine with an error that every member of the group then gets.
+fn refuse(kind: ErrorKind, message: String) -> ! {
+    std::panic::resume_unwind(Box::new(Error::new(kind, message)))
+}
+
+macro_rules! integers {
+    ($($type:ty)*) => { $(
+        impl Combine<$type> for Sum {
+            fn combine(&self, acc: &mut $type, with: &$type) { *acc = acc.wrapping_add(*with); }
+            fn identity(&self) -> Option<$type> { Some(0) }
+        }
+        impl Combine<$type> for Product {
+            fn combine(&self, acc: &mut $type, with: &$type) { *acc = acc.wrapping_mul(*with); }
+            fn identity(&self) -> Option<$type> { Some(1) }
+        }
+        impl Combine<$type> for Checked<Sum> {
+            fn combine(&self, acc: &mut $type, with: &$type) {
+                *acc = acc.checked_add(*with).unwrap_or_else(|| {
+                    refuse(ErrorKind::Overflow, format!("{acc} + {with} overflows {}", stringify!($type)))
+                });
+            }
+            fn identity(&self) -> Option<$type> { Some(0) }
+        }
+        impl Combine<$type> for Checked<Product> {
+            fn combine(&self, acc: &mut $type, with: &$type) {
+                *acc = acc.checked_mul(*with).unwrap_or_else(|| {
+                    refuse(ErrorKind::Overflow, format!("{acc} * {with} overflows {}", stringify!($type)))
+                });
+            }
+            fn identity(&self) -> Option<$type> { Some(1) }
+        }
+        bitwise!($type, 0, !0);
+    )* };
+}
+
+macro_rules! bitwise {
+    ($type:ty, $zeros:expr, $ones:expr) => {
+        impl Combine<$type> for And {
+            fn combine(&self, acc: &mut $type, with: &$type) {
+                *acc &= *with;
+            }
+            fn identity(&self) -> Option<$type> {
+                Some($ones)
+            }
+        }
+        impl Combine<$type> for Or {
+            fn combine(&self, acc: &mut $type, with: &$type) {
+                *acc |= *with;
+            }
+            fn identity(&self) -> Option<$type> {
+                Some($zeros)
+            }
+        }
+        impl Combine<$type> for Xor {
+            fn combine(&self, acc: &mut $type, with: &$type) {
+                *acc ^= *with;
+            }
+            fn identity(&self) -> Option<$type> {
+                Some($zeros)
+            }
+        }
+    };
+}
+
+macro_rules! floats {
+    ($($type:ty)*) => { $(
+        impl Combine<$type> for Sum {
+            fn combine(&self, acc: &mut $type, with: &$type) { *acc += *with; }
+            fn identity(&self) -> Option<$type> { Some(0.0) }
+        }
+        impl Combine<$type> for Product {
+            fn combine(&self, acc: &mut $type, with: &$type) { *acc *= *with; }
+            fn identity(&self) -> Option<$type> { Some(1.0) }
+        }
+    )* };
+}
+
+integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
+floats!(f32 f64);
+bitwise!(bool, false, true);
+
+impl<T, C: Combine<T>> Combine<Vec<T>> for Each<C> {
+    fn combine(&self, acc: &mut Vec<T>, with: &Vec<T>) {
+        if acc.len() != with.len() {
+            let message = format!(
+                "vectors of {} and of {} elements cannot be combined",
+                acc.len(),
+                with.len()
+            );
+            refuse(ErrorKind::CombineMismatch, message);
+        }
+        for (acc, with) in acc.iter_mut().zip(with) {
+            self.0.combine(acc, with);
+        }
+    }
+
+    fn rule(&self) -> Rule {
+        self.0.rule()
+    }
+}
+
+impl<T, C: Combine<T>, const N: usize> Combine<[T; N]> for Each<C> {
+    fn combine(&self, acc: &mut [T; N], with: &[T; N]) {
+        for (acc, with) in acc.iter_mut().zip(with) {
+            self.0.combine(acc, with);
+        }
+    }
+
+    fn identity(&self) -> Option<[T; N]> {
+        let elements: Option<Vec<T>> = (0..N).map(|_| self.0.identity()).collect();
+        elements?.try_into().ok()
+    }
+
+    fn rule(&self) -> Rule {
+        self.0.rule()
+    }
+}

@@ -1,0 +1,201 @@
+//! What a group has made: its shared variables, areas and queues, by number.
+//!
+//! Numbers are given in the order of declaration, which the check of S5 makes sure is the same on every member. An object
+//! is forgotten when every member has dropped its handle; until then each keeps its part, so that nothing which is under
+//! way to it gets lost.
+
+use super::exchange::{Outbox, Payload};
+use crate::error::Result;
+use fabric::Circle;
+use std::{any::Any, rc::Rc};
+
+/// One member's part of an area or a queue.
+pub(crate) trait Object: Any {
+    /// How messages name it.
+    fn describe(&self) -> String;
+
+    /// Whether a borrow of it is alive.
+    fn is_borrowed(&self) -> bool {
+        false
+    }
+
+    /// Makes its memory readable by peers, after the owner may have written to it.
+    fn open(&self) {}
+
+    /// Hands over what was collected for others in this step.
+    fn flush(&self, _number: u32, _outbox: &mut Outbox, _circle: &dyn Circle) -> Result {
+        Ok(())
+    }
+
+    /// Answers a request of member `from`, before anything is committed.
+    fn serve(&self, _from: usize, _request: &[u8], _outbox: &mut Outbox) -> Result {
+        Ok(())
+    }
+
+    /// Takes notice of a transfer from area to area that this member has a part in.
+    fn notice(&self, _from: usize, _notice: &[u8], _registry: &Registry) -> Result {
+        Ok(())
+    }
+
+    /// Copies away what transfers will both read and write here.
+    fn stage(&self, _number: u32, _outbox: &mut Outbox) {}
+
+    /// Takes in what transfers bring here.
+    fn pull(&self) -> Result {
+        Ok(())
+    }
+
+    /// Commits a record of member `from`.
+    fn deliver(&self, _from: usize, _payload: Payload<'_>) -> Result {
+        Ok(())
+    }
+
+    /// Ends the boundary.
+    fn settle(&self) {}
+
+    /// Follows the new numbering: `stayed` lists the old ranks of those who stay.
+    fn renumber(&self, _stayed: &[usize]) {}
+}
+
+/// One member's copy of a shared variable.
+pub(crate) trait Variable {
+    /// How messages name it.
+    fn describe(&self) -> String;
+
+    fn is_borrowed(&self) -> bool;
+
+    /// Whether this processor's copy takes part, at the given rank.
+    fn takes_part(&self, rank: usize) -> bool;
+
+    fn contribute(&self, out: &mut Vec<u8>) -> Result;
+
+    fn meld(&self, left: &[u8], right: &[u8], out: &mut Vec<u8>) -> Result;
+
+    /// Takes the new value.
+    fn commit(&self, bytes: &[u8]) -> Result;
+
+    /// Ends the step: what was written and not committed is as it was before.
+    fn settle(&self);
+}
+
+/// Everything of one kind that a group has declared, by number.
+struct Numbered<T: ?Sized> {
+    all: Vec<Option<Rc<T>>>,
+    /// How many members have dropped each.
+    dropped: Vec<u32>,
+}
+
+impl<T: ?Sized> Default for Numbered<T> {
+    fn default() -> Self {
+        Self {
+            all: Vec::new(),
+            dropped: Vec::new(),
+        }
+    }
+}
+
+impl<T: ?Sized> Numbered<T> {
+    fn add(&mut self, one: Rc<T>) -> u32 {
+        self.all.push(Some(one));
+        self.dropped.push(0);
+        (self.all.len() - 1) as u32
+    }
+
+    fn get(&self, number: u32) -> Option<&Rc<T>> {
+        self.all.get(number as usize)?.as_ref()
+    }
+
+    fn drop_by(&mut self, number: u32, members: u32, size: usize) {
+        if let Some(count) = self.dropped.get_mut(number as usize) {
+            *count = count.saturating_add(members);
+            if *count as usize >= size {
+                self.all[number as usize] = None;
+            }
+        }
+    }
+}
+
+/// What a group has declared, and what of it this step has touched.
+#[derive(Default)]
+pub(crate) struct Registry {
+    variables: Numbered<dyn Variable>,
+    objects: Numbered<dyn Object>,
+    /// Objects of which a borrow was handed out since the last boundary.
+    pub(crate) touched: Vec<u32>,
+    /// Objects that have something to hand over.
+    pub(crate) outgoing: Vec<u32>,
+    /// Objects that take part in a transfer from area to area.
+    pub(crate) transferring: Vec<u32>,
+    /// The objects that are queues: they turn at every boundary.
+    pub(crate) queues: Vec<u32>,
+    /// Variables that were borrowed or written.
+    pub(crate) written: Vec<u32>,
+    /// What this processor has dropped since the last boundary; variables have their highest bit set.
+    pub(crate) dropped: Vec<u32>,
+    /// A description of each declaration, for messages.
+    pub(crate) declared: Vec<String>,
+}
+
+/// Marks a number in a list of drops as a variable's.
+const VARIABLE: u32 = 1 << 31;
+
+impl Registry {
+    pub(crate) fn add_variable(&mut self, variable: Rc<dyn Variable>) -> u32 {
+        self.declared.push(variable.describe());
+        self.variables.add(variable)
+    }
+
+    pub(crate) fn add_object(&mut self, object: Rc<dyn Object>) -> u32 {
+        self.declared.push(object.describe());
+        self.objects.add(object)
+    }
+
+    pub(crate) fn variable(&self, number: u32) -> Option<&Rc<dyn Variable>> {
+        self.variables.get(number)
+    }
+
+    pub(crate) fn object(&self, number: u32) -> Option<&Rc<dyn Object>> {
+        self.objects.get(number)
+    }
+
+    /// Notes that this processor has dropped its handle of a variable.
+    pub(crate) fn drop_variable(&mut self, number: u32) {
+        self.dropped.push(number | VARIABLE);
+    }
+
+    /// Notes that this processor has dropped its handle of an area or a queue.
+    pub(crate) fn drop_object(&mut self, number: u32) {
+        self.dropped.push(number);
+        self.queues.retain(|&queue| queue != number);
+    }
+
+    /// Notes that `members` more of `size` have dropped what `number` names.
+    pub(crate) fn drop_by(&mut self, number: u32, members: u32, size: usize) {
+        if number & VARIABLE == 0 {
+            self.objects.drop_by(number, members, size);
+        } else {
+            self.variables.drop_by(number & !VARIABLE, members, size);
+        }
+    }
+
+    /// All objects that are left, with their numbers.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = (u32, &Rc<dyn Object>)> {
+        self.objects
+            .all
+            .iter()
+            .enumerate()
+            .filter_map(|(number, object)| Some((number as u32, object.as_ref()?)))
+    }
+
+    /// Lets every object follow a new numbering.
+    pub(crate) fn renumber(&self, stayed: &[usize]) {
+        for object in self.objects.all.iter().flatten() {
+            object.renumber(stayed);
+        }
+    }
+
+    /// Forgets everything, at the end of the group.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}

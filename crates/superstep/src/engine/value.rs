@@ -1,0 +1,186 @@
+//! Values, and how they become bytes.
+//!
+//! Numbers and vectors of numbers travel as they lie in memory; everything else goes through postcard. Which of the two
+//! a type takes is known when the program is compiled. Bytes that come back are never trusted: whatever they say, the
+//! result is a value or an error.
+
+use crate::error::{Error, ErrorKind, Result};
+use fabric::Plain;
+use serde::{Serialize, de::DeserializeOwned};
+use std::any::{Any, type_name};
+
+/// What shared variables, messages and arguments may be: anything that can be cloned, sent and encoded.
+///
+/// Inside a process values move; between processes they are encoded.
+pub trait Value: Clone + Send + Serialize + DeserializeOwned + 'static {}
+impl<T: Clone + Send + Serialize + DeserializeOwned + 'static> Value for T {}
+
+/// What arrays and areas hold: plain data, any pattern of bytes of which is a value. Derive `bytemuck`'s `Pod` and
+/// `Zeroable` for structs.
+pub trait Element: Plain {}
+impl<T: Plain> Element for T {}
+
+macro_rules! for_numbers {
+    ($number:ident => $each:block) => {
+        for_numbers!(@ $number $each u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
+    };
+    (@ $number:ident $each:block $($type:ty)*) => {
+        $({ type $number = $type; $each })*
+    };
+}
+
+fn append<T: Plain>(values: &[T], out: &mut Vec<u8>) {
+    out.extend_from_slice(bytemuck::cast_slice(values));
+}
+
+/// Appends `value` to `out`.
+#[inline]
+pub(crate) fn encode<T: Value>(value: &T, out: &mut Vec<u8>) -> Result {
+    let any: &dyn Any = value;
+    for_numbers!(Number => {
+        if let Some(number) = any.downcast_ref::<Number>() {
+            append(std::slice::from_ref(number), out);
+            return Ok(());
+        }
+        if let Some(numbers) = any.downcast_ref::<Vec<Number>>() {
+            append(numbers, out);
+            return Ok(());
+        }
+    });
+    *out = postcard::to_extend(value, std::mem::take(out)).map_err(|cause| {
+        Error::new(
+            ErrorKind::Encode,
+            format!("a value of type {} cannot be encoded: {cause}", type_name::<T>()),
+        )
+    })?;
+    Ok(())
+}
+
+/// Reads the value that `bytes` hold, all of them.
+#[inline]
+pub(crate) fn decode<T: Value>(bytes: &[u8]) -> Result<T> {
+    let mut value = None::<T>;
+    let any: &mut dyn Any = &mut value;
+    for_numbers!(Number => {
+        if let Some(number) = any.downcast_mut::<Option<Number>>() {
+            *number = Some(bytemuck::try_pod_read_unaligned(bytes).map_err(|_| damaged::<T>(bytes))?);
+            return value.ok_or_else(|| damaged::<T>(bytes));
+        }
+        if let Some(numbers) = any.downcast_mut::<Option<Vec<Number>>>() {
+            *numbers = Some(decode_plain(bytes)?);
+            return value.ok_or_else(|| damaged::<T>(bytes));
+        }
+    });
+    match postcard::take_from_bytes(bytes) {
+        Ok((value, [])) => Ok(value),
+        _ => Err(damaged::<T>(bytes)),
+    }
+}
+
+/// Reads a run of plain elements.
+pub(crate) fn decode_plain<T: Element>(bytes: &[u8]) -> Result<Vec<T>> {
+    if size_of::<T>() == 0 || !bytes.len().is_multiple_of(size_of::<T>()) {
+        return if bytes.is_empty() {
+            Ok(Vec::new())
+        } else {
+            Err(damaged::<T>(bytes))
+        };
+    }
+    match bytemuck::try_cast_slice(bytes) {
+        Ok(elements) => Ok(elements.to_vec()),
+        Err(_) => {
+            let mut elements = vec![T::zeroed(); bytes.len() / size_of::<T>()];
+            bytemuck::cast_slice_mut(&mut elements).copy_from_slice(bytes);
+            Ok(elements)
+        }
+    }
+}
+
+fn damaged<T>(bytes: &[u8]) -> Error {
+    let message = format!(
+        "{} bytes that should be a value of type {} are not one",
+        bytes.len(),
+        type_name::<T>()
+    );
+    Error::new(ErrorKind::Damaged, message)
+}
+
+/// Whether a value is no more than a few bytes that are cheaper to copy than to move.
+pub(crate) fn is_small_number<T: Value>() -> bool {
+    let mut is_number = false;
+    for_numbers!(Number => {
+        is_number |= std::any::TypeId::of::<T>() == std::any::TypeId::of::<Number>();
+    });
+    is_number
+}
+
+/// How a collective turns its values into bytes: as [`Value`]s, or as runs of [`Element`]s.
+pub(crate) trait Codec<T>: 'static {
+    fn encode(value: &T, out: &mut Vec<u8>) -> Result;
+    fn decode(bytes: &[u8]) -> Result<T>;
+    /// Whether a copy is cheaper than a move.
+    fn is_small() -> bool;
+}
+
+/// Any value.
+pub(crate) struct AsValue;
+/// A run of plain elements, as it lies in memory.
+pub(crate) struct AsRun;
+
+impl<T: Value> Codec<T> for AsValue {
+    fn encode(value: &T, out: &mut Vec<u8>) -> Result {
+        encode(value, out)
+    }
+
+    fn decode(bytes: &[u8]) -> Result<T> {
+        decode(bytes)
+    }
+
+    fn is_small() -> bool {
+        is_small_number::<T>()
+    }
+}
+
+impl<T: Element> Codec<Vec<T>> for AsRun {
+    fn encode(value: &Vec<T>, out: &mut Vec<u8>) -> Result {
+        append(value, out);
+        Ok(())
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Vec<T>> {
+        decode_plain(bytes)
+    }
+
+    fn is_small() -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn there_and_back<T: Value + PartialEq + std::fmt::Debug>(value: &T) {
+        let mut bytes = vec![7];
+        encode(value, &mut bytes).unwrap();
+        assert_eq!(&decode::<T>(&bytes[1..]).unwrap(), value);
+        assert!(bytes.len() == 1 || decode::<T>(&bytes[1..bytes.len() - 1]).ok().as_ref() != Some(value));
+    }
+
+    #[test]
+    fn values_come_back_as_they_went() {
+        there_and_back(&u64::MAX);
+        there_and_back(&-0.0f64);
+        there_and_back(&vec![1.5f32, f32::INFINITY]);
+        there_and_back(&Vec::<i128>::new());
+        there_and_back(&("text".to_owned(), Some('x'), [1u8, 2]));
+    }
+
+    #[test]
+    fn bytes_that_are_no_value_are_an_error() {
+        assert_eq!(decode::<u32>(&[1, 2, 3]).unwrap_err().kind(), ErrorKind::Damaged);
+        assert_eq!(decode::<Vec<u32>>(&[1, 2, 3]).unwrap_err().kind(), ErrorKind::Damaged);
+        assert_eq!(decode::<String>(&[200, 1]).unwrap_err().kind(), ErrorKind::Damaged);
+        assert_eq!(decode::<bool>(&[1, 0]).unwrap_err().kind(), ErrorKind::Damaged);
+    }
+}

@@ -1,0 +1,184 @@
+//! What went wrong, in one line.
+
+use fabric::Failure;
+use serde::{Deserialize, Serialize};
+use std::{fmt, panic::Location, sync::Arc};
+
+/// What went wrong: where, what, with its numbers, and what to do.
+///
+/// There is one error type for everything. [`Error::kind`] says which of the known mistakes it is, and three predicates
+/// say how it was seen: by the processor that made it ([`is_misuse`](Self::is_misuse)), by the whole group at a boundary
+/// ([`is_divergence`](Self::is_divergence)), or because a processor could not go on ([`is_loss`](Self::is_loss)).
+///
+/// ```
+/// use superstep::{Config, ErrorKind};
+///
+/// let error = Config::new().procs(0).run(|_| ()).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::BadProcs);
+/// assert_eq!(error.to_string(), "procs is 0; a run needs at least 1 processor");
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Error(Arc<Inner>);
+
+/// The result of everything that can fail; `fn main() -> superstep::Result` is a whole program's.
+pub type Result<T = (), E = Error> = std::result::Result<T, E>;
+
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+}
+
+/// The known ways to fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A setting or an environment variable has a value that makes no sense.
+    BadConfig,
+    /// A run with no processors was asked for.
+    BadProcs,
+    /// A run was started inside a run.
+    NestedRun,
+
+    /// A rank that is not in the group was named.
+    RankOutOfRange,
+    /// A section, offset or index reaches beyond what it is about.
+    OutOfBounds,
+    /// A list has another length than the call needs.
+    BadLength,
+    /// A shared variable was written outside of any step.
+    OutsideStep,
+    /// An array, area, queue or variable was used in a step of a group that did not make it.
+    NotMember,
+    /// A borrow was still alive at a boundary.
+    StillBorrowed,
+    /// The root of a collective gave no value.
+    NoValue,
+    /// A pending value was returned from another step than the one that made it.
+    StalePending,
+
+    /// Members of a group reached different steps.
+    StepMismatch,
+    /// A member ended while its group goes on.
+    Departed,
+    /// Members asked for different splits.
+    SplitMismatch,
+    /// A split into no subgroups at all.
+    BadGroupCount,
+    /// A weight that is negative, infinite or no number.
+    BadWeight,
+    /// Members declared different variables, areas or queues.
+    DeclMismatch,
+    /// Members combine with different operators, types or lengths.
+    CombineMismatch,
+    /// Copies that should agree do not.
+    ReplicaDiverged,
+    /// A checked operator overflowed.
+    Overflow,
+    /// A value could not be encoded.
+    Encode,
+
+    /// A processor panicked.
+    Panicked,
+    /// A message from another processor made no sense.
+    Damaged,
+    /// Every processor waits for another one.
+    Deadlock,
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self(Arc::new(Inner {
+            kind,
+            message: message.into(),
+        }))
+    }
+
+    /// Which of the known mistakes it is.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// Whether one processor could see alone that the call was wrong. It had no effect.
+    pub fn is_misuse(&self) -> bool {
+        use ErrorKind::{
+            BadConfig, BadLength, BadProcs, NestedRun, NoValue, NotMember, OutOfBounds, OutsideStep, RankOutOfRange,
+            StalePending, StillBorrowed,
+        };
+        matches!(
+            self.kind(),
+            BadConfig
+                | BadProcs
+                | NestedRun
+                | RankOutOfRange
+                | OutOfBounds
+                | BadLength
+                | OutsideStep
+                | NotMember
+                | StillBorrowed
+                | NoValue
+                | StalePending
+        )
+    }
+
+    /// Whether only the group together could see it. Every member has the same error.
+    pub fn is_divergence(&self) -> bool {
+        !self.is_misuse() && !self.is_loss()
+    }
+
+    /// Whether a processor could not go on, and with it the run.
+    pub fn is_loss(&self) -> bool {
+        matches!(
+            self.kind(),
+            ErrorKind::Panicked | ErrorKind::Damaged | ErrorKind::Deadlock
+        )
+    }
+
+    /// Unwinds the processor with this error. The panic hook stays silent: `run` returns the error.
+    pub(crate) fn raise(self) -> ! {
+        std::panic::resume_unwind(Box::new(self))
+    }
+
+    /// What the processor that gives up tells the others.
+    pub(crate) fn report(&self) -> Arc<[u8]> {
+        postcard::to_stdvec(&*self.0)
+            .expect("a kind and a text can be encoded")
+            .into()
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match &failure {
+            Failure::GaveUp { rank, report } => match postcard::from_bytes::<Inner>(report) {
+                Ok(inner) => Self(Arc::new(inner)),
+                Err(_) => Self::new(
+                    ErrorKind::Panicked,
+                    format!("processor {rank} ended without saying why"),
+                ),
+            },
+            Failure::Deadlock => Self::new(ErrorKind::Deadlock, failure.to_string()),
+            _ => Self::new(ErrorKind::Damaged, failure.to_string()),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+/// The same line as `Display`, because that is what `main` prints when it returns an error.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// A place in the user's program, as messages show it.
+pub(crate) fn place(site: &Location<'_>) -> String {
+    format!("{}:{}", site.file(), site.line())
+}

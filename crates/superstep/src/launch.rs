@@ -1,0 +1,264 @@
+//! Starting processors: the only place that picks a fabric.
+
+use crate::{
+    engine::Group,
+    error::{Error, ErrorKind, Result},
+    panics,
+};
+use fabric::{Circle, Failure, sim, threads};
+use std::{
+    env,
+    panic::{AssertUnwindSafe, Location, catch_unwind},
+};
+
+/// Starts the processors on `body`, each with its view of the group of all, and returns what the lowest rank of this
+/// process returned (G0).
+///
+/// How many there are is said by `SUPERSTEP_PROCS`, and else by the cores that this process may use; see [`Config`].
+/// Threads are kept, so a second run starts in microseconds.
+///
+/// ```
+/// use superstep::Sum;
+///
+/// fn main() -> superstep::Result {
+///     superstep::run(|world| {
+///         let total = world.step(|s| s.reduce(s.rank() as u64, Sum));
+///         if world.is_leader() { println!("{total}") }
+///     })
+/// }
+/// ```
+///
+/// # Errors
+///
+/// If a setting makes no sense, if a processor panics or misuses the library, or if the members of a group diverge. All
+/// processors have ended then, and the error says in one line which one was first, where and why.
+#[track_caller]
+pub fn run<R: Send>(body: impl Fn(&mut Group) -> R + Sync) -> Result<R> {
+    Config::new().run(body)
+}
+
+/// Starts the processors like [`run`], and returns what each of this process returned, by rank.
+///
+/// ```
+/// let ranks = superstep::run_all(|world| world.rank()).unwrap();
+/// assert!(ranks.iter().enumerate().all(|(at, &rank)| at == rank));
+/// ```
+#[track_caller]
+pub fn run_all<R: Send>(body: impl Fn(&mut Group) -> R + Sync) -> Result<Vec<R>> {
+    Config::new().run_all(body)
+}
+
+/// How many cores this process may use: by its affinity and by the limits of its cgroup.
+///
+/// ```
+/// assert!(superstep::cores() >= 1);
+/// ```
+pub fn cores() -> usize {
+    threads::cores()
+}
+
+/// What carries a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fabric {
+    /// Threads of this process.
+    Threads,
+    /// Processors that take turns in an order that the seed decides; for tests.
+    Sim {
+        /// Decides the order. The same seed gives the same order.
+        seed: u64,
+        /// Whether they share memory as threads do, or speak by messages alone as on a cluster.
+        shares_memory: bool,
+    },
+}
+
+/// The settings of a run. What is set here wins over the environment; what is set in neither is found out.
+///
+/// | setting | variable | unless set |
+/// |---|---|---|
+/// | [`procs`](Self::procs) | `SUPERSTEP_PROCS` | the cores that this process may use |
+/// | [`fabric`](Self::fabric) | `SUPERSTEP_FABRIC`: `threads`, `sim` or `sim-shared`; the seed is `SUPERSTEP_SEED` | threads |
+/// | [`pin`](Self::pin) | `SUPERSTEP_PIN`: `0` or `1` | not pinned |
+/// | [`stack_bytes`](Self::stack_bytes) | `SUPERSTEP_STACK_BYTES` | 256 MiB |
+///
+/// ```
+/// use superstep::{Config, Sum};
+///
+/// let sum = Config::new().procs(4).run(|g| g.step(|s| s.reduce(1, Sum))).unwrap();
+/// assert_eq!(sum, 4);
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "settings do nothing until `run` is called"]
+pub struct Config {
+    procs: Option<usize>,
+    fabric: Option<Fabric>,
+    pin: Option<bool>,
+    stack_bytes: Option<usize>,
+    first_step: u64,
+}
+
+/// A setting's value in the environment, read by `parse`.
+fn from_environment<T>(name: &str, wanted: &str, parse: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>> {
+    let Some(value) = env::var_os(name) else {
+        return Ok(None);
+    };
+    match value.to_str().and_then(parse) {
+        Some(value) => Ok(Some(value)),
+        None => Err(Error::new(
+            ErrorKind::BadConfig,
+            format!("{name} is {value:?}; it must be {wanted}"),
+        )),
+    }
+}
+
+impl Config {
+    /// No settings: everything comes from the environment or is found out.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the number of processors. There may be more than cores.
+    pub fn procs(mut self, procs: usize) -> Self {
+        self.procs = Some(procs);
+        self
+    }
+
+    /// Sets what carries the run.
+    pub fn fabric(mut self, fabric: Fabric) -> Self {
+        self.fabric = Some(fabric);
+        self
+    }
+
+    /// Sets whether each processor stays on a core of its own: processor i on the i-th that this process may use, counted
+    /// round.
+    pub fn pin(mut self, pin: bool) -> Self {
+        self.pin = Some(pin);
+        self
+    }
+
+    /// Sets how much stack each processor has. Memory is taken only as it is used.
+    pub fn stack_bytes(mut self, stack_bytes: usize) -> Self {
+        self.stack_bytes = Some(stack_bytes);
+        self
+    }
+
+    /// Sets the number of the root group's first step, so that a test can see the counter wrap round.
+    #[doc(hidden)]
+    pub fn first_step(mut self, first_step: u64) -> Self {
+        self.first_step = first_step;
+        self
+    }
+
+    fn resolve(&self) -> Result<(usize, Fabric, threads::Options)> {
+        let number = |text: &str| text.parse().ok().filter(|&number: &usize| number > 0);
+        let procs = match self.procs {
+            Some(0) => {
+                return Err(Error::new(
+                    ErrorKind::BadProcs,
+                    "procs is 0; a run needs at least 1 processor",
+                ));
+            }
+            Some(procs) => procs,
+            None => from_environment("SUPERSTEP_PROCS", "a number of processors, at least 1", number)?
+                .unwrap_or_else(threads::cores),
+        };
+        let seed = from_environment("SUPERSTEP_SEED", "a number", |text| text.parse().ok())?.unwrap_or(0);
+        let named = |text: &str| match text {
+            "threads" => Some(Fabric::Threads),
+            "sim" => Some(Fabric::Sim {
+                seed,
+                shares_memory: false,
+            }),
+            "sim-shared" => Some(Fabric::Sim {
+                seed,
+                shares_memory: true,
+            }),
+            _ => None,
+        };
+        let fabric = from_environment("SUPERSTEP_FABRIC", "threads, sim or sim-shared", named)?;
+        let switch = |text: &str| match text {
+            "0" => Some(false),
+            "1" => Some(true),
+            _ => None,
+        };
+        let pin = from_environment("SUPERSTEP_PIN", "0 or 1", switch)?;
+        let stack_bytes = from_environment("SUPERSTEP_STACK_BYTES", "a number of bytes, at least 1", number)?;
+        let usual = threads::Options::default();
+        let options = threads::Options {
+            pin: self.pin.or(pin).unwrap_or(usual.pin),
+            stack_bytes: self.stack_bytes.or(stack_bytes).unwrap_or(usual.stack_bytes),
+        };
+        Ok((procs, self.fabric.or(fabric).unwrap_or(Fabric::Threads), options))
+    }
+
+    /// Starts the processors and returns what the lowest rank of this process returned; see [`run`].
+    #[track_caller]
+    pub fn run<R: Send>(&self, body: impl Fn(&mut Group) -> R + Sync) -> Result<R> {
+        let results = self.run_all(body)?;
+        Ok(results.into_iter().next().expect("a run has at least one processor"))
+    }
+
+    /// Starts the processors and returns what each of this process returned, by rank; see [`run_all`].
+    #[track_caller]
+    pub fn run_all<R: Send>(&self, body: impl Fn(&mut Group) -> R + Sync) -> Result<Vec<R>> {
+        let (procs, fabric, options) = self.resolve()?;
+        if threads::is_processor() {
+            let message = "a run was started inside a run; split the group instead, or wait until the run has ended";
+            return Err(Error::new(ErrorKind::NestedRun, message));
+        }
+        panics::note_places();
+        let site = Location::caller();
+        let processor = |circle: Box<dyn Circle>| be_processor(circle, &body, site, self.first_step);
+        let results = match fabric {
+            Fabric::Threads => threads::run(procs, options, processor),
+            Fabric::Sim { seed, shares_memory } => {
+                let memory = if shares_memory {
+                    sim::Memory::Shared
+                } else {
+                    sim::Memory::Apart
+                };
+                sim::run(procs, seed, memory, options, processor)
+            }
+        };
+        // When one fails, all others end with the failure that was raised first, and that is the run's error.
+        let failed = results.iter().find_map(|result| result.as_ref().err());
+        match failed {
+            Some(failure) => Err(failure.clone().into()),
+            None => Ok(results.into_iter().flatten().collect()),
+        }
+    }
+}
+
+/// One processor's life in a run.
+fn be_processor<R>(
+    circle: Box<dyn Circle>,
+    body: &(impl Fn(&mut Group) -> R + Sync),
+    site: &'static Location<'static>,
+    first_step: u64,
+) -> Result<R, Failure> {
+    let (alarm, rank) = (circle.alarm(), circle.rank());
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let mut root = Group::root(circle, site, first_step);
+        let result = body(&mut root);
+        root.core().end()?;
+        Ok(result)
+    }));
+    let error = match outcome {
+        Ok(Ok(result)) => return Ok(result),
+        Ok(Err(error)) => error,
+        Err(payload) => {
+            let error = panics::into_error(payload);
+            match error.kind() {
+                ErrorKind::Panicked if alarm.raised().is_none() => {
+                    Error::new(ErrorKind::Panicked, format!("processor {rank} panicked: {error}"))
+                }
+                _ => error,
+            }
+        }
+    };
+    alarm.raise(Failure::GaveUp {
+        rank,
+        report: error.report(),
+    });
+    Err(alarm.raised().expect("it was raised just now, if not before"))
+}

@@ -1,0 +1,467 @@
+//! Making areas, and reading and writing those of others.
+
+use super::{Section, transfer::Transfers};
+use crate::{
+    engine::{
+        Address, Core, Element, Group, Item, Kind, Object, Outbox, Payload, Pending, Phase, Record, Registry, Step,
+        Tally, damaged, flags, type_hash,
+    },
+    error::{Error, ErrorKind, Result, place},
+};
+use fabric::{Circle, Reach, Region};
+use std::{
+    any::{self, type_name},
+    cell::{Cell, Ref, RefCell, RefMut},
+    ops::Range,
+    panic::Location,
+    rc::Rc,
+};
+
+/// This processor's part of an area.
+pub(super) struct Part<T> {
+    pub(super) region: RefCell<Region<T>>,
+    /// How long everybody's part is.
+    pub(super) lens: RefCell<Vec<usize>>,
+    /// How to read everybody's part directly, where that can be done.
+    pub(super) reaches: RefCell<Vec<Option<Reach<T>>>>,
+    pub(super) transfers: RefCell<Transfers<T>>,
+    /// The step in which the boundary was last told to look at this part, plus one.
+    marked: Cell<u64>,
+    site: &'static Location<'static>,
+}
+
+/// What the bytes of a record to an area are.
+pub(super) mod tag {
+    /// A put: where to, u64, and the values.
+    pub(crate) const PUT: u8 = 0;
+    /// Data that a transfer waits for; see [`super::super::transfer`].
+    pub(crate) const STAGED: u8 = 1;
+}
+
+/// A put that gave its vector away.
+struct Given<T> {
+    at: usize,
+    values: Vec<T>,
+}
+
+impl<T: Element> Part<T> {
+    /// Copies `bytes` to the place that starts at `at`, whatever their alignment.
+    fn write(&self, at: usize, bytes: &[u8]) -> Result {
+        let mut region = self.region.borrow_mut();
+        let len = bytes.len() / size_of::<T>().max(1);
+        let target = at
+            .checked_add(len)
+            .and_then(|end| region.as_mut_slice().get_mut(at..end))
+            .ok_or_else(damaged)?;
+        let target = bytemuck::cast_slice_mut::<T, u8>(target);
+        if target.len() != bytes.len() {
+            return Err(damaged());
+        }
+        target.copy_from_slice(bytes);
+        Ok(())
+    }
+}
+
+impl<T: Element> Object for Part<T> {
+    fn describe(&self) -> String {
+        format!("area of {} of {}", type_name::<T>(), place(self.site))
+    }
+
+    fn is_borrowed(&self) -> bool {
+        self.region.try_borrow_mut().is_err()
+    }
+
+    fn open(&self) {
+        self.region.borrow_mut().open();
+    }
+
+    fn flush(&self, number: u32, outbox: &mut Outbox, circle: &dyn Circle) -> Result {
+        self.flush_transfers(number, outbox, circle);
+        Ok(())
+    }
+
+    fn serve(&self, from: usize, request: &[u8], outbox: &mut Outbox) -> Result {
+        let mut words = request
+            .chunks_exact(8)
+            .map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()) as usize);
+        let mut word = || words.next().ok_or_else(damaged);
+        let (reply_to, start, len) = (word()? as u64, word()?, word()?);
+        let region = self.region.borrow();
+        let end = start.checked_add(len).ok_or_else(damaged)?;
+        let values = region.as_slice().get(start..end).ok_or_else(damaged)?;
+        let (address, prefix) = super::transfer::reply_address(reply_to);
+        outbox.push(from, address, Record::Data, |out| {
+            out.extend_from_slice(&prefix);
+            out.extend_from_slice(bytemuck::cast_slice(values));
+        });
+        Ok(())
+    }
+
+    fn notice(&self, from: usize, notice: &[u8], registry: &Registry) -> Result {
+        self.notice_transfer(from, notice, registry)
+    }
+
+    fn stage(&self, number: u32, outbox: &mut Outbox) {
+        self.stage_transfers(number, outbox);
+    }
+
+    fn pull(&self) -> Result {
+        self.pull_transfers()
+    }
+
+    fn deliver(&self, from: usize, payload: Payload<'_>) -> Result {
+        match payload {
+            Payload::Bytes(bytes) => match bytes.split_first().ok_or_else(damaged)? {
+                (&tag::PUT, rest) => {
+                    let (at, values) = rest.split_first_chunk().ok_or_else(damaged)?;
+                    self.write(u64::from_le_bytes(*at) as usize, values)
+                }
+                (&tag::STAGED, rest) => self.take_staged(from, rest),
+                _ => Err(damaged()),
+            },
+            Payload::Moved(object) => {
+                let object = match object.downcast::<Given<T>>() {
+                    Ok(given) => return self.write(given.at, bytemuck::cast_slice(&given.values)),
+                    Err(object) => object,
+                };
+                let reach = object.downcast::<Reach<T>>().map_err(|_| damaged())?;
+                *self.reaches.borrow_mut().get_mut(from).ok_or_else(damaged)? = Some(*reach);
+                Ok(())
+            }
+        }
+    }
+
+    fn renumber(&self, stayed: &[usize]) {
+        let lens = stayed.iter().map(|&rank| self.lens.borrow()[rank]).collect();
+        *self.lens.borrow_mut() = lens;
+        let reaches = stayed.iter().map(|&rank| self.reaches.borrow()[rank].clone()).collect();
+        *self.reaches.borrow_mut() = reaches;
+    }
+}
+
+/// Memory of this processor that the others of its group may put to and get from.
+///
+/// It has its own length on every processor. Its owner works on it as a slice, between boundaries; what others do to it
+/// happens at boundaries.
+///
+/// ```
+/// let values = superstep::Config::new().procs(3).run_all(|g| {
+///     let area = g.area::<u32>(1);
+///     let mine = 10 * g.rank() as u32;
+///     g.step(|s| s.put(s.size() - s.rank() - 1, &[mine], &area, 0));
+///     area.local()[0]
+/// });
+/// assert_eq!(values.unwrap(), [20, 10, 0]);
+/// ```
+pub struct Area<T: Element> {
+    pub(super) core: Rc<Core>,
+    pub(super) part: Rc<Part<T>>,
+    pub(super) number: u32,
+}
+
+impl Group {
+    /// Makes an area with `len` elements on this processor, all zero. Collective; `len` may differ.
+    ///
+    /// # Cost
+    ///
+    /// One boundary.
+    #[track_caller]
+    pub fn area<T: Element>(&mut self, len: usize) -> Area<T> {
+        self.try_area(len).unwrap_or_else(|error| error.raise())
+    }
+
+    /// Makes an area like [`area`](Self::area), and returns the group's error if there is one.
+    #[track_caller]
+    pub fn try_area<T: Element>(&mut self, len: usize) -> Result<Area<T>> {
+        let site = Location::caller();
+        let core = self.core();
+        core.begin(site, Phase::Step);
+        let mut region = Region::new(len);
+        region.open();
+        let mut reaches = vec![None; core.size.get()];
+        reaches[core.rank.get()] = Some(region.reach());
+        let part = Rc::new(Part {
+            region: RefCell::new(region),
+            lens: RefCell::default(),
+            reaches: RefCell::new(reaches),
+            transfers: RefCell::default(),
+            marked: Cell::new(0),
+            site,
+        });
+        let number = core.add_object(Rc::clone(&part) as Rc<dyn Object>, type_hash::<Part<T>>());
+        let lens = core.place::<Tally, Vec<u64>>(Tally::new(len as u64), 0);
+        let area = Area {
+            core: Rc::clone(core),
+            part,
+            number,
+        };
+        {
+            let (circle, mut outbox) = (core.circle.borrow(), core.outbox.borrow_mut());
+            for to in (0..core.size.get()).filter(|&to| to != core.rank.get() && circle.shares(to)) {
+                outbox.push_moved(to, Address::Object(number), Box::new(area.part.region.borrow().reach()));
+            }
+        }
+        core.boundary(Kind::Make)?;
+        let lens = core.settled(&lens);
+        *area.part.lens.borrow_mut() = lens.into_iter().map(|len| len as usize).collect();
+        Ok(area)
+    }
+}
+
+impl<T: Element> Area<T> {
+    /// How many elements this processor's part has.
+    pub fn len(&self) -> usize {
+        self.part.region.borrow().len()
+    }
+
+    /// Whether this processor's part has none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many elements the part of member `rank` has.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such member.
+    #[track_caller]
+    pub fn len_of(&self, rank: usize) -> usize {
+        self.core
+            .check_rank(rank, Location::caller())
+            .unwrap_or_else(|error| error.raise());
+        self.part.lens.borrow()[rank]
+    }
+
+    /// Lends this processor's part. Drop the borrow before the next boundary.
+    #[track_caller]
+    pub fn local(&self) -> Ref<'_, [T]> {
+        self.mark();
+        match self.part.region.try_borrow() {
+            Ok(region) => Ref::map(region, Region::as_slice),
+            Err(_) => self.refuse_borrow(Location::caller()),
+        }
+    }
+
+    /// Lends this processor's part for writing. Drop the borrow before the next boundary.
+    #[track_caller]
+    pub fn local_mut(&self) -> RefMut<'_, [T]> {
+        self.mark();
+        match self.part.region.try_borrow_mut() {
+            Ok(region) => RefMut::map(region, Region::as_mut_slice),
+            Err(_) => self.refuse_borrow(Location::caller()),
+        }
+    }
+
+    #[cold]
+    fn refuse_borrow(&self, site: &Location<'_>) -> ! {
+        let what = format!("the {} is borrowed twice; drop the first borrow", self.part.describe());
+        self.core.error(ErrorKind::StillBorrowed, what, site).raise()
+    }
+
+    /// Makes the boundary look at this area.
+    fn mark(&self) {
+        let step = self.core.steps.get().wrapping_add(1);
+        if self.part.marked.replace(step) != step || step == 0 {
+            self.core.registry().touched.push(self.number);
+        }
+    }
+
+    /// Refuses a section that member `of`'s part does not have.
+    pub(super) fn check_section(
+        &self,
+        of: usize,
+        section: &impl Section<1>,
+        site: &Location<'_>,
+    ) -> Result<Range<usize>> {
+        let len = self.part.lens.borrow()[of];
+        section.within(len).ok_or_else(|| {
+            let words = section.in_words();
+            let what = format!("section {words} of an area that has {len} elements on rank {of}");
+            self.core.error(ErrorKind::OutOfBounds, what, site)
+        })
+    }
+
+    /// Refuses a place that member `of`'s part does not have.
+    pub(super) fn check_place(&self, of: usize, at: usize, len: usize, site: &Location<'_>) -> Result {
+        let there = self.part.lens.borrow()[of];
+        match at.checked_add(len) {
+            Some(end) if end <= there => Ok(()),
+            end => {
+                let beyond = end.map_or_else(|| "far".to_owned(), |end| (end - there).to_string());
+                let what = format!(
+                    "{len} elements at offset {at} end {beyond} beyond the area, which has {there} on rank {of}"
+                );
+                Err(self.core.error(ErrorKind::OutOfBounds, what, site))
+            }
+        }
+    }
+}
+
+impl<T: Element> Drop for Area<T> {
+    fn drop(&mut self) {
+        if self.core.phase.get() != Phase::Ended {
+            self.core.registry().drop_object(self.number);
+        }
+    }
+}
+
+impl<T: Element> std::fmt::Debug for Area<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Area<{}>({} elements here)", type_name::<T>(), self.len())
+    }
+}
+
+impl Step {
+    /// Copies `values` to member `to`'s part of `area`, from `offset` on, at the boundary.
+    ///
+    /// They are read now: what `values` hold later makes no difference. Where several puts meet, they are applied by the
+    /// rank of their sources and then in the order of issue, so the last one stands (S3). No values is no put.
+    ///
+    /// # Cost
+    ///
+    /// n g for n words, sent and received; two copies.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such member, if the values do not fit, or if another group made the area. Nothing is queued then;
+    /// [`try_put`](Self::try_put) returns the error.
+    #[track_caller]
+    #[inline]
+    pub fn put<T: Element>(&self, to: usize, values: &[T], area: &Area<T>, offset: usize) {
+        self.try_put(to, values, area, offset)
+            .unwrap_or_else(|error| error.raise());
+    }
+
+    /// Puts like [`put`](Self::put), or returns why that cannot be done.
+    #[track_caller]
+    #[inline]
+    pub fn try_put<T: Element>(&self, to: usize, values: &[T], area: &Area<T>, offset: usize) -> Result {
+        let site = Location::caller();
+        self.core.check_member(&area.core, "area", site)?;
+        if values.is_empty() {
+            return Ok(());
+        }
+        self.core.check_rank(to, site)?;
+        area.check_place(to, offset, values.len(), site)?;
+        self.outbox()
+            .push(to, Address::Object(area.number), Record::Data, |out| {
+                write_put(out, offset, values)
+            });
+        Ok(())
+    }
+
+    /// Gives `values` away to member `to`'s part of `area`: they are copied once, at the boundary.
+    pub(super) fn give<T: Element>(&self, to: usize, values: Vec<T>, area: &Area<T>, offset: usize) {
+        let address = Address::Object(area.number);
+        if self.core.circle.borrow().shares(to) {
+            self.outbox()
+                .push_moved(to, address, Box::new(Given { at: offset, values }));
+        } else {
+            self.outbox()
+                .push(to, address, Record::Data, |out| write_put(out, offset, &values));
+        }
+    }
+
+    /// Reads a section of member `from`'s part of `area`, as it is when all have reached the boundary, before any of this
+    /// step's puts.
+    ///
+    /// # Cost
+    ///
+    /// n g for n words, and one more wait in the boundary.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such member or section, or if another group made the area. [`try_get`](Self::try_get) returns the
+    /// error.
+    #[track_caller]
+    pub fn get<T: Element>(&self, from: usize, area: &Area<T>, at: impl Section<1>) -> Pending<Vec<T>> {
+        self.try_get(from, area, at).unwrap_or_else(|error| error.raise())
+    }
+
+    /// Gets like [`get`](Self::get), or returns why that cannot be done.
+    #[track_caller]
+    pub fn try_get<T: Element>(&self, from: usize, area: &Area<T>, at: impl Section<1>) -> Result<Pending<Vec<T>>> {
+        let site = Location::caller();
+        self.core.check_member(&area.core, "area", site)?;
+        self.core.check_rank(from, site)?;
+        let range = area.check_section(from, &at, site)?;
+        let reach = area.part.reaches.borrow()[from].clone();
+        let is_reached = reach.is_some();
+        let get = Get {
+            from,
+            range: range.clone(),
+            reach,
+            values: None,
+            site,
+        };
+        let pending = self.core.place_alone(get);
+        self.core.raise_flag(flags::READS);
+        if !is_reached {
+            self.outbox()
+                .push(from, Address::Object(area.number), Record::Request, |out| {
+                    for word in [u64::from(pending.item), range.start as u64, range.len() as u64] {
+                        out.extend_from_slice(&word.to_le_bytes());
+                    }
+                });
+        }
+        Ok(pending)
+    }
+}
+
+#[inline]
+fn write_put<T: Element>(out: &mut Vec<u8>, offset: usize, values: &[T]) {
+    let values = bytemuck::cast_slice::<T, u8>(values);
+    out.reserve(9 + values.len());
+    out.push(tag::PUT);
+    out.extend_from_slice(&(offset as u64).to_le_bytes());
+    out.extend_from_slice(values);
+}
+
+/// A section of somebody's part, on its way.
+struct Get<T> {
+    from: usize,
+    range: Range<usize>,
+    reach: Option<Reach<T>>,
+    values: Option<Vec<T>>,
+    site: &'static Location<'static>,
+}
+
+impl<T: Element> Item for Get<T> {
+    fn describe(&self) -> String {
+        format!("get of {}", type_name::<T>())
+    }
+
+    fn read(&mut self, left: &[usize]) -> Result {
+        if left.contains(&self.from) {
+            let message = format!(
+                "rank {} left the group before this get was served ({})",
+                self.from,
+                place(self.site)
+            );
+            return Err(Error::new(ErrorKind::Departed, message));
+        }
+        if let Some(reach) = &self.reach {
+            let loan = reach.read(self.range.clone()).map_err(|refused| {
+                Error::new(
+                    ErrorKind::Damaged,
+                    format!("rank {} lends nothing: {refused} ({})", self.from, place(self.site)),
+                )
+            })?;
+            self.values = Some(loan.to_vec());
+        }
+        Ok(())
+    }
+
+    fn deliver(&mut self, _: usize, payload: Payload<'_>) -> Result {
+        let values = crate::engine::decode_plain(payload.bytes()?)?;
+        if values.len() != self.range.len() {
+            return Err(damaged());
+        }
+        self.values = Some(values);
+        Ok(())
+    }
+
+    fn outcome(&mut self) -> &mut dyn any::Any {
+        &mut self.values
+    }
+}

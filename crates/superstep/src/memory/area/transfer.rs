@@ -1,0 +1,358 @@
+//! Transfers straight from area to area, with no copy in between (`hp_put` of a section, `hp_get`).
+//!
+//! Where both sides share memory, the owner of the target pulls the data out of the source at the boundary. The source
+//! counts as it is before any transfer or put of the step, so that nothing depends on who is faster. That needs care in one
+//! case: where a transfer reads what another one writes, the owner of the source sets it aside first and sends it on.
+//!
+//! In the boundary: everybody hears of the transfers it has a part in; sets aside what is read and written; one wait;
+//! everybody pulls, its own `hp_get`s first, then what others put, by rank and order of issue; one more wait. Puts are
+//! committed after that.
+//!
+//! Where the two do not share memory, the data travels as if it had been set aside.
+
+use super::{
+    Area, Section, Source,
+    access::{Part, tag},
+};
+use crate::{
+    engine::{Address, Element, Outbox, Record, Registry, Step, damaged, flags},
+    error::{Error, ErrorKind, Result},
+};
+use fabric::{Circle, Reach};
+use std::{any::Any, ops::Range, panic::Location};
+
+/// Data on its way into this processor's part.
+struct Pull<T> {
+    from: usize,
+    /// The area it comes out of.
+    source: u32,
+    range: Range<usize>,
+    at: usize,
+    reach: Option<Reach<T>>,
+    /// The data itself, where it was set aside.
+    staged: Option<Vec<T>>,
+}
+
+/// A section of this processor's part that somebody pulls into the area `target`.
+struct Lent {
+    to: usize,
+    target: u32,
+    range: Range<usize>,
+    at: usize,
+}
+
+/// What transfers do with one part in this step.
+pub(super) struct Transfers<T> {
+    pulls: Vec<Pull<T>>,
+    lent: Vec<Lent>,
+}
+
+impl<T> Default for Transfers<T> {
+    fn default() -> Self {
+        Self {
+            pulls: Vec::new(),
+            lent: Vec::new(),
+        }
+    }
+}
+
+/// What a notice says.
+mod word {
+    /// "I put a section of mine to you": source area, start, length, offset.
+    pub(super) const PUT: u64 = 0;
+    /// The same, with the data behind it.
+    pub(super) const PUT_DATA: u64 = 1;
+    /// "I pull a section of yours": target area, start, length.
+    pub(super) const LEND: u64 = 2;
+}
+
+fn push_words(out: &mut Vec<u8>, words: &[u64]) {
+    for word in words {
+        out.extend_from_slice(&word.to_le_bytes());
+    }
+}
+
+fn read_words<const N: usize>(bytes: &mut &[u8]) -> Result<[u64; N]> {
+    let mut words = [0; N];
+    for word in &mut words {
+        let (head, rest) = bytes.split_first_chunk().ok_or_else(damaged)?;
+        *word = u64::from_le_bytes(*head);
+        *bytes = rest;
+    }
+    Ok(words)
+}
+
+/// A request's reply goes to an item, or to the pull of an area: then its highest bit is set, and below it stand the
+/// numbers of the area and of the pull.
+const TO_PULL: u64 = 1 << 63;
+
+/// Whom a reply is for, and what stands in front of its data.
+pub(super) fn reply_address(reply_to: u64) -> (Address, Vec<u8>) {
+    if reply_to & TO_PULL == 0 {
+        return (Address::Item(reply_to as u32), Vec::new());
+    }
+    let mut prefix = vec![tag::STAGED];
+    push_words(&mut prefix, &[(reply_to & !TO_PULL) >> 32, reply_to & 0xFFFF_FFFF]);
+    (Address::Object(((reply_to & !TO_PULL) >> 32) as u32), prefix)
+}
+
+impl Step {
+    /// Moves `source` into member `to`'s part of `area`, from `offset` on, at the boundary and with one copy only.
+    ///
+    /// `source` is a vector that is given away, or a section of an area of this processor, as `(&area, range)`, which
+    /// counts as it is at the boundary. Transfers come before puts, and read everything before any of them writes.
+    ///
+    /// ```
+    /// let values = superstep::Config::new().procs(2).run_all(|g| {
+    ///     let area = g.area::<u8>(2);
+    ///     area.local_mut().fill(g.rank() as u8);
+    ///     g.step(|s| s.hp_put(1 - s.rank(), (&area, 0..2), &area, 0));    // a swap
+    ///     area.local()[0]
+    /// });
+    /// assert_eq!(values.unwrap(), [1, 0]);
+    /// ```
+    ///
+    /// # Cost
+    ///
+    /// n g for n words, and for a section two more waits in the boundary.
+    ///
+    /// # Panics
+    ///
+    /// As [`put`](Self::put). [`try_hp_put`](Self::try_hp_put) returns the error.
+    #[track_caller]
+    pub fn hp_put<'a, T: Element>(&self, to: usize, source: impl Into<Source<'a, T>>, area: &Area<T>, offset: usize) {
+        self.try_hp_put(to, source, area, offset)
+            .unwrap_or_else(|error| error.raise());
+    }
+
+    /// Moves like [`hp_put`](Self::hp_put), or returns why that cannot be done.
+    #[track_caller]
+    pub fn try_hp_put<'a, T: Element>(
+        &self,
+        to: usize,
+        source: impl Into<Source<'a, T>>,
+        area: &Area<T>,
+        offset: usize,
+    ) -> Result {
+        let site = Location::caller();
+        self.core.check_member(&area.core, "area", site)?;
+        match source.into() {
+            Source::Given(values) if values.is_empty() => {}
+            Source::Given(values) => {
+                self.core.check_rank(to, site)?;
+                area.check_place(to, offset, values.len(), site)?;
+                self.give(to, values, area, offset);
+            }
+            Source::Section(source, range) => {
+                self.core.check_member(&source.core, "area", site)?;
+                if range.is_empty() {
+                    return Ok(());
+                }
+                self.core.check_rank(to, site)?;
+                let range = source.check_section(self.rank(), &range, site)?;
+                area.check_place(to, offset, range.len(), site)?;
+                let lent = Lent {
+                    to,
+                    target: area.number,
+                    range,
+                    at: offset,
+                };
+                source.part.transfers.borrow_mut().lent.push(lent);
+                self.announce(source);
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves a section of member `from`'s part of `area` into this processor's part of `into`, from `offset` on, at the
+    /// boundary and with one copy only. Transfers come before puts, and read everything before any of them writes.
+    ///
+    /// # Cost
+    ///
+    /// n g for n words, and two more waits in the boundary.
+    ///
+    /// # Panics
+    ///
+    /// As [`get`](Self::get), and if the section does not fit. [`try_hp_get`](Self::try_hp_get) returns the error.
+    #[track_caller]
+    pub fn hp_get<T: Element>(&self, from: usize, area: &Area<T>, at: impl Section<1>, into: &Area<T>, offset: usize) {
+        self.try_hp_get(from, area, at, into, offset)
+            .unwrap_or_else(|error| error.raise());
+    }
+
+    /// Moves like [`hp_get`](Self::hp_get), or returns why that cannot be done.
+    #[track_caller]
+    pub fn try_hp_get<T: Element>(
+        &self,
+        from: usize,
+        area: &Area<T>,
+        at: impl Section<1>,
+        into: &Area<T>,
+        offset: usize,
+    ) -> Result {
+        let site = Location::caller();
+        self.core.check_member(&area.core, "area", site)?;
+        self.core.check_member(&into.core, "area", site)?;
+        self.core.check_rank(from, site)?;
+        let range = area.check_section(from, &at, site)?;
+        into.check_place(self.rank(), offset, range.len(), site)?;
+        if range.is_empty() {
+            return Ok(());
+        }
+        let reach = area.part.reaches.borrow()[from].clone();
+        let is_reached = reach.is_some();
+        let mut transfers = into.part.transfers.borrow_mut();
+        let pull = Pull {
+            from,
+            source: area.number,
+            range: range.clone(),
+            at: offset,
+            reach,
+            staged: None,
+        };
+        transfers.pulls.push(pull);
+        let pull = (transfers.pulls.len() - 1) as u64;
+        drop(transfers);
+        let (start, len) = (range.start as u64, range.len() as u64);
+        let address = Address::Object(area.number);
+        if is_reached {
+            self.outbox().push(from, address, Record::Notice, |out| {
+                push_words(out, &[word::LEND, u64::from(into.number), start, len]);
+            });
+        } else {
+            let reply_to = TO_PULL | u64::from(into.number) << 32 | pull;
+            self.outbox().push(from, address, Record::Request, |out| {
+                push_words(out, &[reply_to, start, len])
+            });
+            self.core.raise_flag(flags::READS);
+        }
+        self.announce(into);
+        Ok(())
+    }
+
+    fn announce<T: Element>(&self, area: &Area<T>) {
+        self.core.raise_flag(flags::DIRECT);
+        let mut registry = self.core.registry();
+        if !registry.outgoing.contains(&area.number) {
+            registry.outgoing.push(area.number);
+        }
+    }
+}
+
+impl<T: Element> Part<T> {
+    /// Tells the targets of `hp_put`s, and hands them the data where they cannot reach it.
+    pub(super) fn flush_transfers(&self, number: u32, outbox: &mut Outbox, circle: &dyn Circle) {
+        let region = self.region.borrow();
+        self.transfers.borrow_mut().lent.retain(|lent| {
+            let shares = circle.shares(lent.to) || lent.to == circle.rank();
+            let what = if shares { word::PUT } else { word::PUT_DATA };
+            outbox.push(lent.to, Address::Object(lent.target), Record::Notice, |out| {
+                let (start, len) = (lent.range.start as u64, lent.range.len() as u64);
+                push_words(out, &[what, u64::from(number), start, len, lent.at as u64]);
+                if !shares {
+                    out.extend_from_slice(bytemuck::cast_slice(&region.as_slice()[lent.range.clone()]));
+                }
+            });
+            shares
+        });
+    }
+
+    /// Hears of a transfer.
+    pub(super) fn notice_transfer(&self, from: usize, mut notice: &[u8], registry: &Registry) -> Result {
+        let [what, other, start, len] = read_words(&mut notice)?;
+        let end = start.checked_add(len).ok_or_else(damaged)?;
+        let range = start as usize..end as usize;
+        if what == word::LEND {
+            let lent = Lent {
+                to: from,
+                target: other as u32,
+                range,
+                at: 0,
+            };
+            self.transfers.borrow_mut().lent.push(lent);
+            return Ok(());
+        }
+        let [at] = read_words(&mut notice)?;
+        let (mut reach, mut staged) = (None, None);
+        if what == word::PUT {
+            let source = registry.object(other as u32).ok_or_else(damaged)?;
+            let source = (&**source as &dyn Any).downcast_ref::<Self>().ok_or_else(damaged)?;
+            reach = source.reaches.borrow().get(from).cloned().flatten();
+        } else {
+            staged = Some(crate::engine::decode_plain(notice)?);
+        }
+        let pull = Pull {
+            from,
+            source: other as u32,
+            range,
+            at: at as usize,
+            reach,
+            staged,
+        };
+        self.transfers.borrow_mut().pulls.push(pull);
+        Ok(())
+    }
+
+    /// Sets aside, and sends on, what is pulled from here while something else is pulled over it.
+    pub(super) fn stage_transfers(&self, number: u32, outbox: &mut Outbox) {
+        let transfers = self.transfers.borrow();
+        let region = self.region.borrow();
+        for lent in &transfers.lent {
+            let is_written = |pull: &Pull<T>| pull.at < lent.range.end && lent.range.start < pull.at + pull.range.len();
+            if transfers.pulls.iter().any(is_written) {
+                outbox.push(lent.to, Address::Object(lent.target), Record::Data, |out| {
+                    out.push(tag::STAGED);
+                    push_words(out, &[STAGED_SECTION, u64::from(number), lent.range.start as u64]);
+                    out.extend_from_slice(bytemuck::cast_slice(&region.as_slice()[lent.range.clone()]));
+                });
+            }
+        }
+    }
+
+    /// Takes data that was set aside for pulls of this part, or that one of them asked for.
+    pub(super) fn take_staged(&self, from: usize, mut bytes: &[u8]) -> Result {
+        let mut transfers = self.transfers.borrow_mut();
+        let [kind, number] = read_words(&mut bytes)?;
+        if kind != STAGED_SECTION {
+            let pull = transfers.pulls.get_mut(number as usize).ok_or_else(damaged)?;
+            pull.staged = Some(crate::engine::decode_plain(bytes)?);
+            return Ok(());
+        }
+        let [start] = read_words(&mut bytes)?;
+        let values = crate::engine::decode_plain::<T>(bytes)?;
+        for pull in &mut transfers.pulls {
+            let section = (
+                pull.from,
+                u64::from(pull.source),
+                pull.range.start as u64,
+                pull.range.len(),
+            );
+            if section == (from, number, start, values.len()) {
+                pull.staged = Some(values.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in what transfers bring here.
+    pub(super) fn pull_transfers(&self) -> Result {
+        let mut transfers = self.transfers.borrow_mut();
+        transfers.lent.clear();
+        let mut region = self.region.borrow_mut();
+        for pull in transfers.pulls.drain(..) {
+            let outcome = match (&pull.staged, &pull.reach) {
+                (Some(values), _) if values.len() == pull.range.len() => region.write(pull.at, values),
+                (None, Some(reach)) => region.pull(pull.at, reach, pull.range.clone()),
+                _ => return Err(damaged()),
+            };
+            outcome.map_err(|refused| {
+                let message = format!("data of rank {} cannot be moved: {refused}", pull.from);
+                Error::new(ErrorKind::Damaged, message)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Stands where a reply has the number of its area: no area has this one.
+const STAGED_SECTION: u64 = u64::MAX;

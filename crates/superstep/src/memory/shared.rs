@@ -1,0 +1,526 @@
+//! Shared variables: a copy on every processor, combined at each boundary.
+
+use crate::{
+    engine::{
+        Combine, Core, Group, Item, Needs, Pending, Phase, Rule, Step, Value, Variable, decode, encode, type_hash,
+    },
+    error::{Error, ErrorKind, Result, place},
+};
+use std::{
+    any::{self, type_name},
+    cell::{Cell, Ref, RefCell, RefMut},
+    panic::Location,
+    rc::Rc,
+};
+
+/// An operator whose type has been forgotten.
+trait Operator<T> {
+    fn combine(&self, acc: &mut T, with: &T);
+    fn rule(&self) -> Rule;
+}
+
+struct Forgotten<C>(C);
+
+impl<T, C: Combine<T>> Operator<T> for Forgotten<C> {
+    fn combine(&self, acc: &mut T, with: &T) {
+        self.0.combine(acc, with);
+    }
+
+    fn rule(&self) -> Rule {
+        self.0.rule()
+    }
+}
+
+/// Folds two encoded values into a third, as `rule` says. `name` is what a message calls them.
+fn fold<T: Value>(
+    rule: Rule,
+    combine: impl FnOnce(&mut T, &T),
+    name: &dyn Fn() -> String,
+    left: &[u8],
+    right: &[u8],
+    out: &mut Vec<u8>,
+) -> Result {
+    match rule {
+        Rule::Leader => out.extend_from_slice(left),
+        Rule::Same if left == right => out.extend_from_slice(left),
+        Rule::Same => {
+            let message = format!("copies of {} that should be the same differ", name());
+            return Err(Error::new(ErrorKind::ReplicaDiverged, message));
+        }
+        Rule::Fold => {
+            let mut acc = decode::<T>(left)?;
+            combine(&mut acc, &decode(right)?);
+            encode(&acc, out)?;
+        }
+    }
+    Ok(())
+}
+
+/// One processor's copy.
+struct Copy<T> {
+    value: RefCell<T>,
+    /// The value that the group agreed on, while this copy has another.
+    agreed: RefCell<Option<T>>,
+    is_written: Cell<bool>,
+    /// The step in which the boundary was last told to look at this copy, plus one.
+    marked: Cell<u64>,
+    operator: Box<dyn Operator<T>>,
+    /// Replaces it for this step.
+    instead: RefCell<Option<Box<dyn Operator<T>>>>,
+    site: &'static Location<'static>,
+}
+
+impl<T: Value> Copy<T> {
+    fn with_operator<R>(&self, use_it: impl FnOnce(&dyn Operator<T>) -> R) -> R {
+        use_it(self.instead.borrow().as_deref().unwrap_or(&*self.operator))
+    }
+}
+
+impl<T: Value> Variable for Copy<T> {
+    fn describe(&self) -> String {
+        format!("shared {} of {}", type_name::<T>(), place(self.site))
+    }
+
+    fn is_borrowed(&self) -> bool {
+        self.value.try_borrow_mut().is_err()
+    }
+
+    fn takes_part(&self, rank: usize) -> bool {
+        self.is_written.get() && (rank == 0 || self.with_operator(|op| op.rule() != Rule::Leader))
+    }
+
+    fn contribute(&self, out: &mut Vec<u8>) -> Result {
+        encode(&*self.value.borrow(), out)
+    }
+
+    fn meld(&self, left: &[u8], right: &[u8], out: &mut Vec<u8>) -> Result {
+        self.with_operator(|op| {
+            fold(
+                op.rule(),
+                |acc, with| op.combine(acc, with),
+                &|| format!("the {}", self.describe()),
+                left,
+                right,
+                out,
+            )
+        })
+    }
+
+    fn commit(&self, bytes: &[u8]) -> Result {
+        *self.value.borrow_mut() = decode(bytes)?;
+        *self.agreed.borrow_mut() = None;
+        Ok(())
+    }
+
+    fn settle(&self) {
+        if let Some(agreed) = self.agreed.take() {
+            // A borrow that is still alive is the very error that ends the step; the value is unreachable then.
+            if let Ok(mut value) = self.value.try_borrow_mut() {
+                *value = agreed;
+            }
+        }
+        self.is_written.set(false);
+        self.instead.take();
+    }
+}
+
+/// A variable of a group, with a copy on every processor of it.
+///
+/// Inside a step each processor works on its own copy. At the boundary the copies that were written are combined with the
+/// variable's operator, and every processor has the result; if nobody wrote, the value stays (R2). A variable belongs to
+/// the group that made it: written in a subgroup, it is combined when the subgroups are done.
+///
+/// ```
+/// use superstep::{Config, Each, Shared, Sum};
+///
+/// let counts = Config::new().procs(3).run(|g| {
+///     let counts: Shared<Vec<u64>> = g.shared(vec![0; 2], Each(Sum));
+///     g.step(|s| counts.set(vec![1, s.rank() as u64]));
+///     counts.get()
+/// });
+/// assert_eq!(counts.unwrap(), [3, 3]);
+/// ```
+pub struct Shared<T: Value> {
+    core: Rc<Core>,
+    copy: Rc<Copy<T>>,
+    number: u32,
+}
+
+impl Group {
+    /// Makes a shared variable. Collective: every member makes the same ones in the same order; what they start with should
+    /// be the same.
+    ///
+    /// # Cost
+    ///
+    /// Nothing: whether all members agree is checked at the next boundary.
+    #[track_caller]
+    pub fn shared<T: Value, C: Combine<T>>(&mut self, init: T, op: C) -> Shared<T> {
+        let copy = Rc::new(Copy {
+            value: RefCell::new(init),
+            agreed: RefCell::new(None),
+            is_written: Cell::new(false),
+            marked: Cell::new(0),
+            operator: Box::new(Forgotten(op)),
+            instead: RefCell::new(None),
+            site: Location::caller(),
+        });
+        let number = self
+            .core()
+            .add_variable(Rc::clone(&copy) as Rc<dyn Variable>, type_hash::<Declared<T, C>>());
+        Shared {
+            core: Rc::clone(self.core()),
+            copy,
+            number,
+        }
+    }
+}
+
+struct Declared<T, C>(T, C);
+
+impl<T: Value> Shared<T> {
+    /// A clone of this processor's copy.
+    pub fn get(&self) -> T {
+        self.copy.value.borrow().clone()
+    }
+
+    /// Writes this processor's copy. The others see it combined, after the boundary.
+    ///
+    /// # Panics
+    ///
+    /// Outside of any step, and while the copy is borrowed.
+    #[track_caller]
+    pub fn set(&self, value: T) {
+        self.check_open();
+        let Ok(mut copy) = self.copy.value.try_borrow_mut() else {
+            self.refuse_while_borrowed()
+        };
+        let old = std::mem::replace(&mut *copy, value);
+        drop(copy);
+        self.copy.agreed.borrow_mut().get_or_insert(old);
+        self.mark_written();
+    }
+
+    /// Lends this processor's copy.
+    #[track_caller]
+    pub fn read(&self) -> Ref<'_, T> {
+        self.mark();
+        self.copy.value.borrow()
+    }
+
+    /// Lends this processor's copy for writing; it counts as written.
+    ///
+    /// # Panics
+    ///
+    /// As [`set`](Self::set).
+    #[track_caller]
+    pub fn write(&self) -> RefMut<'_, T> {
+        self.check_open();
+        let Ok(copy) = self.copy.value.try_borrow_mut() else {
+            self.refuse_while_borrowed()
+        };
+        self.copy.agreed.borrow_mut().get_or_insert_with(|| copy.clone());
+        self.mark_written();
+        copy
+    }
+
+    #[track_caller]
+    fn check_open(&self) {
+        if !matches!(self.core.phase.get(), Phase::Step | Phase::Split) {
+            let what = format!(
+                "the {} is written outside of any step; write it in a step's body",
+                self.copy.describe()
+            );
+            self.core
+                .error(ErrorKind::OutsideStep, what, Location::caller())
+                .raise();
+        }
+    }
+
+    #[track_caller]
+    fn refuse_while_borrowed(&self) -> ! {
+        let what = format!(
+            "the {} is written while it is borrowed; drop the borrow first",
+            self.copy.describe()
+        );
+        self.core
+            .error(ErrorKind::StillBorrowed, what, Location::caller())
+            .raise()
+    }
+
+    fn mark_written(&self) {
+        self.copy.is_written.set(true);
+        self.mark();
+    }
+
+    /// Makes the boundary look at this copy.
+    fn mark(&self) {
+        let step = self.core.steps.get().wrapping_add(1);
+        if self.copy.marked.replace(step) != step || step == 0 {
+            let mut registry = self.core.registry();
+            if !registry.written.contains(&self.number) {
+                registry.written.push(self.number);
+            }
+        }
+    }
+}
+
+impl<T: Value> Drop for Shared<T> {
+    fn drop(&mut self) {
+        if self.core.phase.get() != Phase::Ended {
+            self.core.registry().drop_variable(self.number);
+        }
+    }
+}
+
+impl<T: Value + std::fmt::Debug> std::fmt::Debug for Shared<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Shared").field(&self.copy.value).finish()
+    }
+}
+
+impl Step {
+    /// Combines `x` with another operator in this step. Collective: every member names the same one, also a member that
+    /// does not write.
+    ///
+    /// ```
+    /// use superstep::{Config, Max, Sum};
+    ///
+    /// let values = Config::new().procs(3).run(|g| {
+    ///     let x = g.shared(0, Sum);
+    ///     g.step(|s| x.set(s.rank()));
+    ///     let sum = x.get();
+    ///     g.step(|s| {
+    ///         x.set(s.rank());
+    ///         s.combine(&x, Max);
+    ///     });
+    ///     (sum, x.get())
+    /// });
+    /// assert_eq!(values.unwrap(), (3, 2));
+    /// ```
+    ///
+    /// # Cost
+    ///
+    /// Nothing beyond the boundary's messages.
+    #[track_caller]
+    pub fn combine<T: Value, C: Combine<T>>(&self, x: &Shared<T>, op: C) {
+        self.core
+            .check_member(&x.core, "variable", Location::caller())
+            .unwrap_or_else(|error| error.raise());
+        let name = format!("operator {} for the {}", type_name::<C>(), x.copy.describe());
+        self.core
+            .add_term(type_hash::<C>().wrapping_mul(u64::from(x.number) + 1), name);
+        *x.copy.instead.borrow_mut() = Some(Box::new(Forgotten(op)));
+        x.mark();
+    }
+
+    /// Combines `x` like [`combine`](Self::combine), and yields what the ranks below contributed to it, combined: nothing
+    /// of them gives `op`'s identity, or else the default.
+    #[track_caller]
+    pub fn combine_prefix<T: Value + Default, C: Combine<T>>(&self, x: &Shared<T>, op: C) -> Pending<T> {
+        self.combine(x, op);
+        let none = op.identity().unwrap_or_default();
+        self.core.place(
+            PrefixOf::<T> {
+                variable: x.number,
+                value: Some(none),
+            },
+            u64::from(x.number),
+        )
+    }
+}
+
+/// What the ranks below contributed to a variable.
+struct PrefixOf<T> {
+    variable: u32,
+    value: Option<T>,
+}
+
+impl<T: Value> Item for PrefixOf<T> {
+    fn describe(&self) -> String {
+        format!("combine_prefix of a {}", type_name::<T>())
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Before
+    }
+
+    fn follows(&self) -> Option<u32> {
+        Some(self.variable)
+    }
+
+    fn conclude(&mut self, found: Option<&[u8]>) -> Result {
+        if let Some(bytes) = found {
+            self.value = Some(decode(bytes)?);
+        }
+        Ok(())
+    }
+
+    fn outcome(&mut self) -> &mut dyn any::Any {
+        &mut self.value
+    }
+}
+
+/// A value that is combined once, without a variable.
+struct Fold<T, C> {
+    verb: &'static str,
+    needs: Needs,
+    /// My contribution, then what became of it.
+    value: Option<T>,
+    /// What a prefix over nobody is.
+    none: Option<T>,
+    /// Whether my own value comes after those of the ranks below.
+    adds_own: bool,
+    /// Whether this processor gets the result.
+    wants: bool,
+    op: C,
+}
+
+impl<T: Value, C: Combine<T>> Item for Fold<T, C> {
+    fn describe(&self) -> String {
+        format!("{}::<{}, {}>", self.verb, type_name::<T>(), type_name::<C>())
+    }
+
+    fn needs(&self) -> Needs {
+        self.needs
+    }
+
+    fn contribute(&self, out: &mut Vec<u8>) -> Result {
+        encode(self.value.as_ref().expect("a verb gives its value"), out)
+    }
+
+    fn meld(&self, left: &[u8], right: &[u8], out: &mut Vec<u8>) -> Result {
+        fold(
+            self.op.rule(),
+            |acc, with| self.op.combine(acc, with),
+            &|| self.describe(),
+            left,
+            right,
+            out,
+        )
+    }
+
+    fn conclude(&mut self, found: Option<&[u8]>) -> Result {
+        let own = self.value.take();
+        self.value = match found {
+            _ if !self.wants => None,
+            Some(bytes) => {
+                let mut value = decode(bytes)?;
+                if let Some(own) = own.filter(|_| self.adds_own) {
+                    self.op.combine(&mut value, &own);
+                }
+                Some(value)
+            }
+            None if self.adds_own => own,
+            None => self.none.take(),
+        };
+        Ok(())
+    }
+
+    fn outcome(&mut self) -> &mut dyn any::Any {
+        &mut self.value
+    }
+}
+
+/// The same, for one processor alone: the others get `None`.
+struct FoldTo<T, C> {
+    fold: Fold<T, C>,
+    value: Option<Option<T>>,
+}
+
+impl<T: Value, C: Combine<T>> Item for FoldTo<T, C> {
+    fn describe(&self) -> String {
+        self.fold.describe()
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Total
+    }
+
+    fn contribute(&self, out: &mut Vec<u8>) -> Result {
+        self.fold.contribute(out)
+    }
+
+    fn meld(&self, left: &[u8], right: &[u8], out: &mut Vec<u8>) -> Result {
+        self.fold.meld(left, right, out)
+    }
+
+    fn conclude(&mut self, found: Option<&[u8]>) -> Result {
+        self.fold.conclude(found)?;
+        self.value = Some(self.fold.value.take());
+        Ok(())
+    }
+
+    fn outcome(&mut self) -> &mut dyn any::Any {
+        &mut self.value
+    }
+}
+
+impl Step {
+    fn fold<T: Value, C: Combine<T>>(&self, verb: &'static str, needs: Needs, value: T, op: C) -> Fold<T, C> {
+        Fold {
+            verb,
+            needs,
+            value: Some(value),
+            none: None,
+            adds_own: false,
+            wants: true,
+            op,
+        }
+    }
+
+    /// Combines everybody's `value` in rank order; all get the result. Collective.
+    ///
+    /// # Cost
+    ///
+    /// Nothing beyond the boundary for small values: they travel in its messages. n g log p for n words.
+    pub fn reduce<T: Value, C: Combine<T>>(&self, value: T, op: C) -> Pending<T> {
+        self.core.place(self.fold("reduce", Needs::Total, value, op), 0)
+    }
+
+    /// Combines everybody's `value` in rank order; `root` gets the result and everybody else `None`. Collective.
+    ///
+    /// # Cost
+    ///
+    /// As [`reduce`](Self::reduce).
+    #[track_caller]
+    pub fn reduce_to<T: Value, C: Combine<T>>(&self, root: usize, value: T, op: C) -> Pending<Option<T>> {
+        self.core
+            .check_rank(root, Location::caller())
+            .unwrap_or_else(|error| error.raise());
+        let mut fold = self.fold("reduce_to", Needs::Total, value, op);
+        fold.wants = self.rank() == root;
+        self.core.place(FoldTo { fold, value: None }, root as u64)
+    }
+
+    /// Yields what the ranks below contributed, combined in rank order. Collective.
+    ///
+    /// Rank 0 has nobody below it: it gets the operator's identity, and the type's default where the operator is a
+    /// function, which has none.
+    ///
+    /// ```
+    /// use superstep::{Config, Sum};
+    ///
+    /// let offsets = Config::new().procs(4).run_all(|g| g.step(|s| s.prefix(10, Sum)));
+    /// assert_eq!(offsets.unwrap(), [0, 10, 20, 30]);
+    /// ```
+    ///
+    /// # Cost
+    ///
+    /// As [`reduce`](Self::reduce): it travels in the same messages.
+    pub fn prefix<T: Value + Default, C: Combine<T>>(&self, value: T, op: C) -> Pending<T> {
+        let mut fold = self.fold("prefix", Needs::Before, value, op);
+        fold.none = Some(op.identity().unwrap_or_default());
+        self.core.place(fold, 0)
+    }
+
+    /// Yields what the ranks below and this one contributed, combined in rank order. Collective.
+    ///
+    /// # Cost
+    ///
+    /// As [`reduce`](Self::reduce).
+    pub fn prefix_with<T: Value, C: Combine<T>>(&self, value: T, op: C) -> Pending<T> {
+        let mut fold = self.fold("prefix_with", Needs::Before, value, op);
+        fold.adds_own = true;
+        self.core.place(fold, 1)
+    }
+}

@@ -1,0 +1,45 @@
+//! What a panic said, and where.
+//!
+//! The payload of a panic does not know its place, and the hook that does cannot stop it. So a hook notes the place for
+//! the processor it happens on, and whoever catches the panic picks it up. The hook that was there before still runs.
+
+use crate::error::{Error, ErrorKind};
+use std::{any::Any, cell::RefCell, panic, sync::Once};
+
+thread_local! {
+    static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Makes sure that places are noted.
+pub(crate) fn note_places() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if fabric::threads::is_processor() {
+                let place = info.location().map(|at| format!("{}:{}", at.file(), at.line()));
+                PLACE.with_borrow_mut(|last| *last = place);
+            }
+            before(info);
+        }));
+    });
+}
+
+/// The error that a caught payload stands for: one of this library's, or a panic of the program.
+pub(crate) fn into_error(payload: Box<dyn Any + Send>) -> Error {
+    let payload = match payload.downcast::<Error>() {
+        Ok(error) => return *error,
+        Err(other) => other,
+    };
+    let text = payload
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic that is not a text".to_owned());
+    let place = PLACE
+        .with_borrow_mut(Option::take)
+        .unwrap_or_else(|| "an unknown place".to_owned());
+    // One line, whatever the panic said.
+    let text = text.lines().collect::<Vec<_>>().join("; ");
+    Error::new(ErrorKind::Panicked, format!("{text} ({place})"))
+}
