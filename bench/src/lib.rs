@@ -1,1 +1,25 @@
-//! x
+//! The kernels of superstep's benchmarks, and the raw limits they are held against.
+//!
+//! A figure on its own says little: it depends on the machine and on the day. So every kernel measures, in one run and
+//! by turns, what superstep needs and what hand-written code on bare threads needs for the same job, and reports both
+//! with their quotient. Every answer is checked; a fast wrong one counts for nothing.
+//!
+//! A [`Kernel`] plans contests. In each, contenders do the same job several times in interleaved rounds, so that a
+//! slow second of the machine hits all of them, and the best round of each counts.
+//!
+//! - `step`: what a boundary costs, alone and with small traffic, and what starting a run costs.
+//! - `exchange`: how fast 8 MiB travel between each two processors, by each verb that moves data.
+
+#![forbid(unsafe_code)]
+
+mod contest;
+mod exchange;
+mod kernel;
+mod options;
+mod raw;
+mod report;
+mod step;
+
+pub use kernel::{KERNELS, Kernel, Progress, run};
+pub use options::{Error, Load, Options};
+pub use report::{Measure, Ratio, Report, Target, Unit};

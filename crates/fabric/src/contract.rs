@@ -62,10 +62,7 @@ impl Stage<'_> {
     /// Runs `body` on every processor. One that panics takes the others with it, so that a broken claim does not hang.
     fn run(&self, body: impl Fn(&mut dyn Circle) + Sync) {
         (self.launch)(self.size, &|mut circle| {
-            let _cord = RaiseOnPanic {
-                alarm: circle.alarm(),
-                rank: circle.rank(),
-            };
+            let _cord = RaiseOnPanic { alarm: circle.alarm(), rank: circle.rank() };
             assert_eq!(circle.size(), self.size);
             body(&mut *circle);
         });
@@ -86,10 +83,7 @@ impl Drop for RaiseOnPanic {
 }
 
 fn gave_up(rank: usize, report: &str) -> Failure {
-    Failure::GaveUp {
-        rank,
-        report: report.as_bytes().into(),
-    }
+    Failure::GaveUp { rank, report: report.as_bytes().into() }
 }
 
 /// Writes the brackets it makes, so that neither order nor grouping can be mistaken.
@@ -166,10 +160,7 @@ impl Alone {
 
     /// Lets the others run, for as long as nobody raised the alarm.
     fn pass(&mut self) -> Result<(), Failure> {
-        let mut tray = Tray {
-            bytes: vec![1],
-            moved: Vec::new(),
-        };
+        let mut tray = Tray { bytes: vec![1], moved: Vec::new() };
         self.0.post(0, &mut tray)?;
         self.0.wait()?;
         thread::yield_now();

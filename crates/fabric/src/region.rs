@@ -57,37 +57,23 @@ impl<T: Plain> Memory<T> {
         let layout = Layout::array::<T>(len).expect("a region larger than the address space was asked for");
         let layout = layout.align_to(LINE).expect("an alignment of 128 is a valid one");
         if layout.size() == 0 {
-            return Self {
-                start: NonNull::dangling(),
-                len,
-                whole: Whole::Nothing,
-            };
+            return Self { start: NonNull::dangling(), len, whole: Whole::Nothing };
         }
         let (start, whole) = if layout.size() >= HUGE {
             map(layout.size()).unwrap_or_else(|| handle_alloc_error(layout))
         } else {
             // SAFETY: the layout's size is not zero.
             let start = unsafe { std::alloc::alloc_zeroed(layout) };
-            (
-                NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout)),
-                Whole::Heap(layout),
-            )
+            (NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout)), Whole::Heap(layout))
         };
-        Self {
-            start: start.cast(),
-            len,
-            whole,
-        }
+        Self { start: start.cast(), len, whole }
     }
 }
 
 /// Maps `bytes` of zeros on a border of huge pages and asks for those.
 fn map(bytes: usize) -> Option<(NonNull<u8>, Whole)> {
     let length = bytes.checked_next_multiple_of(HUGE)?;
-    let (read_write, private) = (
-        libc::PROT_READ | libc::PROT_WRITE,
-        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-    );
+    let (read_write, private) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
     let asked = length.checked_add(HUGE)?;
     // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing that exists.
     let base = unsafe { libc::mmap(std::ptr::null_mut(), asked, read_write, private, -1, 0) };
@@ -189,13 +175,7 @@ pub struct Region<T> {
 impl<T: Plain> Region<T> {
     /// Makes a region of `len` zeros, aligned to cache lines, on huge pages where it is large and the system has them.
     pub fn new(len: usize) -> Self {
-        Self {
-            core: Arc::new(Core {
-                memory: Memory::zeroed(len),
-                claims: Mutex::default(),
-            }),
-            open: false,
-        }
+        Self { core: Arc::new(Core { memory: Memory::zeroed(len), claims: Mutex::default() }), open: false }
     }
 
     /// How many elements it has.
@@ -234,10 +214,7 @@ impl<T: Plain> Region<T> {
     #[cold]
     fn close(&mut self) {
         let mut claims = self.core.claims();
-        assert!(
-            claims.reads.is_empty() && claims.writes.is_empty(),
-            "a region was closed while a peer was reading it"
-        );
+        assert!(claims.reads.is_empty() && claims.writes.is_empty(), "a region was closed while a peer was reading it");
         claims.open = false;
         self.open = false;
     }
@@ -253,9 +230,7 @@ impl<T: Plain> Region<T> {
 
     /// What a peer needs to read this region.
     pub fn reach(&self) -> Reach<T> {
-        Reach {
-            core: Arc::clone(&self.core),
-        }
+        Reach { core: Arc::clone(&self.core) }
     }
 
     /// Copies `range` of a peer's region, or of this one, to the place that starts at `at`, with no stop in between.
@@ -263,10 +238,7 @@ impl<T: Plain> Region<T> {
     /// Both regions stay open: peers may read other ranges of them meanwhile.
     pub fn pull(&mut self, at: usize, source: &Reach<T>, range: Range<usize>) -> Result<(), Refused> {
         let len = self.len();
-        let end = at
-            .checked_add(range.len())
-            .filter(|&end| end <= len)
-            .ok_or(Refused::Bounds { len })?;
+        let end = at.checked_add(range.len()).filter(|&end| end <= len).ok_or(Refused::Bounds { len })?;
         let data = source.read(range)?;
         self.write_to(at..end, &data)
     }
@@ -274,10 +246,7 @@ impl<T: Plain> Region<T> {
     /// Copies `values` to the place that starts at `at`, like [`pull`](Self::pull).
     pub fn write(&mut self, at: usize, values: &[T]) -> Result<(), Refused> {
         let len = self.len();
-        let end = at
-            .checked_add(values.len())
-            .filter(|&end| end <= len)
-            .ok_or(Refused::Bounds { len })?;
+        let end = at.checked_add(values.len()).filter(|&end| end <= len).ok_or(Refused::Bounds { len })?;
         self.write_to(at..end, values)
     }
 
@@ -308,12 +277,7 @@ struct WriteClaim<'a, T> {
 impl<'a, T> WriteClaim<'a, T> {
     fn take(core: &'a Core<T>, range: Range<usize>) -> Result<Self, Refused> {
         let mut claims = core.claims();
-        if claims
-            .reads
-            .iter()
-            .chain(&claims.writes)
-            .any(|other| overlap(other, &range))
-        {
+        if claims.reads.iter().chain(&claims.writes).any(|other| overlap(other, &range)) {
             return Err(Refused::Claimed);
         }
         claims.writes.push(range.clone());
@@ -334,10 +298,7 @@ fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
 }
 
 fn remove(claims: &mut Vec<Range<usize>>, range: &Range<usize>) {
-    let at = claims
-        .iter()
-        .position(|other| other == range)
-        .expect("a claim is given back once");
+    let at = claims.iter().position(|other| other == range).expect("a claim is given back once");
     claims.swap_remove(at);
 }
 
@@ -372,18 +333,13 @@ impl<T: Plain> Reach<T> {
         }
         claims.reads.push(range.clone());
         drop(claims);
-        Ok(Loan {
-            core: &self.core,
-            range,
-        })
+        Ok(Loan { core: &self.core, range })
     }
 }
 
 impl<T> Clone for Reach<T> {
     fn clone(&self) -> Self {
-        Self {
-            core: Arc::clone(&self.core),
-        }
+        Self { core: Arc::clone(&self.core) }
     }
 }
 

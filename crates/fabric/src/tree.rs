@@ -45,6 +45,9 @@ pub fn fold<'a>(
         out.extend_from_slice(leaf(low));
         return;
     }
+    if size == 2 {
+        return how.meld(leaf(low), leaf(low + 1), out);
+    }
     let left_size = cut(size);
     let right_size = size - left_size;
     let mut left = scratch.lend();
@@ -74,6 +77,9 @@ pub fn fold_before<'a>(
     out: &mut Vec<u8>,
 ) {
     out.clear();
+    if rank == 0 {
+        return;
+    }
     let mut subtree = scratch.lend();
     descend(rank, size, |low, left_size| {
         fold(low, left_size, leaf, how, scratch, &mut subtree);
@@ -124,27 +130,13 @@ mod tests {
 
     fn total(size: usize) -> String {
         let mut out = Vec::new();
-        fold(
-            0,
-            size,
-            &|r| LEAVES[r],
-            &mut Brackets,
-            &mut Scratch::default(),
-            &mut out,
-        );
+        fold(0, size, &|r| LEAVES[r], &mut Brackets, &mut Scratch::default(), &mut out);
         String::from_utf8(out).unwrap()
     }
 
     fn before(rank: usize, size: usize) -> String {
         let mut out = Vec::new();
-        fold_before(
-            rank,
-            size,
-            &|r| LEAVES[r],
-            &mut Brackets,
-            &mut Scratch::default(),
-            &mut out,
-        );
+        fold_before(rank, size, &|r| LEAVES[r], &mut Brackets, &mut Scratch::default(), &mut out);
         String::from_utf8(out).unwrap()
     }
 

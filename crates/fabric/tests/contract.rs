@@ -22,12 +22,8 @@ fn in_time(claim: impl FnOnce() + Send + 'static) {
         let _done: mpsc::Sender<()> = done;
         claim();
     });
-    let waited = ended.recv_timeout(Duration::from_secs(120));
-    assert_ne!(
-        waited,
-        Err(mpsc::RecvTimeoutError::Timeout),
-        "some processor is left waiting"
-    );
+    let waited = ended.recv_timeout(Duration::from_secs(300));
+    assert_ne!(waited, Err(mpsc::RecvTimeoutError::Timeout), "some processor is left waiting");
     if let Err(payload) = claim.join() {
         std::panic::resume_unwind(payload);
     }
@@ -63,12 +59,7 @@ fn threads_uphold_the_contract() {
 
 #[test]
 fn pinned_threads_uphold_the_contract() {
-    in_time(|| {
-        contract::uphold(&on_threads(Options {
-            pin: true,
-            ..Options::default()
-        }))
-    });
+    in_time(|| contract::uphold(&on_threads(Options { pin: true, ..Options::default() })));
 }
 
 #[test]
@@ -105,21 +96,10 @@ fn a_member_that_never_comes_is_seen_as_a_deadlock() {
             for seed in 0..20 {
                 let ended = sim::run(4, seed, Memory::Apart, Options::default(), |mut circle| {
                     circle.wait().expect("all are there");
-                    if circle.rank() == missing {
-                        Ok(())
-                    } else {
-                        circle.wait()
-                    }
+                    if circle.rank() == missing { Ok(()) } else { circle.wait() }
                 });
                 for (rank, ended) in ended.into_iter().enumerate() {
-                    assert_eq!(
-                        ended,
-                        if rank == missing {
-                            Ok(())
-                        } else {
-                            Err(Failure::Deadlock)
-                        }
-                    );
+                    assert_eq!(ended, if rank == missing { Ok(()) } else { Err(Failure::Deadlock) });
                 }
             }
         }
@@ -158,10 +138,7 @@ fn a_seed_decides_the_order_and_decides_it_again() {
                 assert_eq!(order_under(seed as u64), *order, "seed {seed}");
             }
         }
-        assert!(
-            orders.iter().any(|order| *order != orders[0]),
-            "every seed gave the same order"
-        );
+        assert!(orders.iter().any(|order| *order != orders[0]), "every seed gave the same order");
     });
 }
 
@@ -169,10 +146,7 @@ fn a_seed_decides_the_order_and_decides_it_again() {
 fn results_come_back_by_rank() {
     let expected: Vec<usize> = (0..9).collect();
     assert_eq!(threads::run(9, Options::default(), |circle| circle.rank()), expected);
-    assert_eq!(
-        sim::run(9, 5, Memory::Apart, Options::default(), |circle| circle.rank()),
-        expected
-    );
+    assert_eq!(sim::run(9, 5, Memory::Apart, Options::default(), |circle| circle.rank()), expected);
 }
 
 #[test]
@@ -188,10 +162,7 @@ fn a_panic_comes_out_of_the_run_when_all_have_ended() {
         let outcome = std::panic::catch_unwind(|| {
             threads::run(3, Options::default(), |mut circle| {
                 if circle.rank() == 1 {
-                    circle.alarm().raise(Failure::GaveUp {
-                        rank: 1,
-                        report: b"on purpose".as_slice().into(),
-                    });
+                    circle.alarm().raise(Failure::GaveUp { rank: 1, report: b"on purpose".as_slice().into() });
                     std::panic::panic_any("on purpose");
                 }
                 assert!(circle.wait().is_err());
@@ -209,19 +180,13 @@ const OWN_STACK_BYTES: usize = 257 << 20;
 #[test]
 fn threads_are_kept_between_runs() {
     in_time(|| {
-        let options = Options {
-            stack_bytes: OWN_STACK_BYTES,
-            ..Options::default()
-        };
+        let options = Options { stack_bytes: OWN_STACK_BYTES, ..Options::default() };
         let ids = || threads::run(3, options, |_| thread::current().id());
         // Other tests run meanwhile and may borrow a thread, so not every run must find the same ones; most do.
         let runs: Vec<Vec<ThreadId>> = (0..100).map(|_| ids()).collect();
         let mut seen: Vec<ThreadId> = Vec::new();
         for run in &runs {
-            assert!(
-                run[0] != run[1] && run[1] != run[2] && run[0] != run[2],
-                "each processor has its own thread"
-            );
+            assert!(run[0] != run[1] && run[1] != run[2] && run[0] != run[2], "each processor has its own thread");
             seen.extend(run.iter().filter(|id| !seen.contains(id)).collect::<Vec<_>>());
         }
         assert!(seen.len() < 100, "100 runs of 3 used {} threads", seen.len());
@@ -231,10 +196,7 @@ fn threads_are_kept_between_runs() {
 /// The cores that the calling thread may run on, as the kernel lists them.
 fn allowed_cores() -> String {
     let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
-    let list = status
-        .lines()
-        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))
-        .unwrap();
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
     list.trim().to_owned()
 }
 
@@ -242,14 +204,7 @@ fn allowed_cores() -> String {
 fn a_pinned_processor_has_one_core_and_is_set_free_by_the_next_run() {
     in_time(|| {
         let all = allowed_cores();
-        let pinned = threads::run(
-            4,
-            Options {
-                pin: true,
-                ..Options::default()
-            },
-            |_| allowed_cores(),
-        );
+        let pinned = threads::run(4, Options { pin: true, ..Options::default() }, |_| allowed_cores());
         assert!(pinned.iter().all(|cores| cores.parse::<usize>().is_ok()), "{pinned:?}");
         assert_eq!(pinned[0], pinned[threads::cores() % 4], "cores are counted round");
         assert!(threads::cores() == 1 || pinned[0] != pinned[1]);
@@ -261,9 +216,6 @@ fn a_pinned_processor_has_one_core_and_is_set_free_by_the_next_run() {
 #[test]
 fn a_thread_knows_whether_it_is_a_processor() {
     assert!(!threads::is_processor());
-    assert_eq!(
-        threads::run(2, Options::default(), |_| threads::is_processor()),
-        [true; 2]
-    );
+    assert_eq!(threads::run(2, Options::default(), |_| threads::is_processor()), [true; 2]);
     assert!(!threads::is_processor());
 }

@@ -88,10 +88,7 @@ pub enum ErrorKind {
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Arc::new(Inner {
-            kind,
-            message: message.into(),
-        }))
+        Self(Arc::new(Inner { kind, message: message.into() }))
     }
 
     /// Which of the known mistakes it is.
@@ -128,10 +125,7 @@ impl Error {
 
     /// Whether a processor could not go on, and with it the run.
     pub fn is_loss(&self) -> bool {
-        matches!(
-            self.kind(),
-            ErrorKind::Panicked | ErrorKind::Damaged | ErrorKind::Deadlock
-        )
+        matches!(self.kind(), ErrorKind::Panicked | ErrorKind::Damaged | ErrorKind::Deadlock)
     }
 
     /// Unwinds the processor with this error. The panic hook stays silent: `run` returns the error.
@@ -141,9 +135,7 @@ impl Error {
 
     /// What the processor that gives up tells the others.
     pub(crate) fn report(&self) -> Arc<[u8]> {
-        postcard::to_stdvec(&*self.0)
-            .expect("a kind and a text can be encoded")
-            .into()
+        postcard::to_stdvec(&*self.0).expect("a kind and a text can be encoded").into()
     }
 }
 
@@ -152,10 +144,7 @@ impl From<Failure> for Error {
         match &failure {
             Failure::GaveUp { rank, report } => match postcard::from_bytes::<Inner>(report) {
                 Ok(inner) => Self(Arc::new(inner)),
-                Err(_) => Self::new(
-                    ErrorKind::Panicked,
-                    format!("processor {rank} ended without saying why"),
-                ),
+                Err(_) => Self::new(ErrorKind::Panicked, format!("processor {rank} ended without saying why")),
             },
             Failure::Deadlock => Self::new(ErrorKind::Deadlock, failure.to_string()),
             _ => Self::new(ErrorKind::Damaged, failure.to_string()),

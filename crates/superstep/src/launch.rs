@@ -104,10 +104,7 @@ fn from_environment<T>(name: &str, wanted: &str, parse: impl FnOnce(&str) -> Opt
     };
     match value.to_str().and_then(parse) {
         Some(value) => Ok(Some(value)),
-        None => Err(Error::new(
-            ErrorKind::BadConfig,
-            format!("{name} is {value:?}; it must be {wanted}"),
-        )),
+        None => Err(Error::new(ErrorKind::BadConfig, format!("{name} is {value:?}; it must be {wanted}"))),
     }
 }
 
@@ -153,10 +150,7 @@ impl Config {
         let number = |text: &str| text.parse().ok().filter(|&number: &usize| number > 0);
         let procs = match self.procs {
             Some(0) => {
-                return Err(Error::new(
-                    ErrorKind::BadProcs,
-                    "procs is 0; a run needs at least 1 processor",
-                ));
+                return Err(Error::new(ErrorKind::BadProcs, "procs is 0; a run needs at least 1 processor"));
             }
             Some(procs) => procs,
             None => from_environment("SUPERSTEP_PROCS", "a number of processors, at least 1", number)?
@@ -165,14 +159,8 @@ impl Config {
         let seed = from_environment("SUPERSTEP_SEED", "a number", |text| text.parse().ok())?.unwrap_or(0);
         let named = |text: &str| match text {
             "threads" => Some(Fabric::Threads),
-            "sim" => Some(Fabric::Sim {
-                seed,
-                shares_memory: false,
-            }),
-            "sim-shared" => Some(Fabric::Sim {
-                seed,
-                shares_memory: true,
-            }),
+            "sim" => Some(Fabric::Sim { seed, shares_memory: false }),
+            "sim-shared" => Some(Fabric::Sim { seed, shares_memory: true }),
             _ => None,
         };
         let fabric = from_environment("SUPERSTEP_FABRIC", "threads, sim or sim-shared", named)?;
@@ -212,11 +200,7 @@ impl Config {
         let results = match fabric {
             Fabric::Threads => threads::run(procs, options, processor),
             Fabric::Sim { seed, shares_memory } => {
-                let memory = if shares_memory {
-                    sim::Memory::Shared
-                } else {
-                    sim::Memory::Apart
-                };
+                let memory = if shares_memory { sim::Memory::Shared } else { sim::Memory::Apart };
                 sim::run(procs, seed, memory, options, processor)
             }
         };
@@ -256,9 +240,6 @@ fn be_processor<R>(
             }
         }
     };
-    alarm.raise(Failure::GaveUp {
-        rank,
-        report: error.report(),
-    });
+    alarm.raise(Failure::GaveUp { rank, report: error.report() });
     Err(alarm.raised().expect("it was raised just now, if not before"))
 }

@@ -36,9 +36,7 @@ pub(crate) fn into_error(payload: Box<dyn Any + Send>) -> Error {
         .map(|text| (*text).to_owned())
         .or_else(|| payload.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "a panic that is not a text".to_owned());
-    let place = PLACE
-        .with_borrow_mut(Option::take)
-        .unwrap_or_else(|| "an unknown place".to_owned());
+    let place = PLACE.with_borrow_mut(Option::take).unwrap_or_else(|| "an unknown place".to_owned());
     // One line, whatever the panic said.
     let text = text.lines().collect::<Vec<_>>().join("; ");
     Error::new(ErrorKind::Panicked, format!("{text} ({place})"))

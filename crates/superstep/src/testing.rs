@@ -93,10 +93,7 @@ fn for_each(sizes: &[usize], run: impl Fn(&Config, &str)) {
 fn seeds() -> Vec<u64> {
     let number = |name: &str| {
         let text = env::var(name).ok()?;
-        Some(
-            text.parse::<u64>()
-                .unwrap_or_else(|_| panic!("{name} is {text:?}; it must be a number")),
-        )
+        Some(text.parse::<u64>().unwrap_or_else(|_| panic!("{name} is {text:?}; it must be a number")))
     };
     match number("SUPERSTEP_TEST_SEED") {
         Some(seed) => vec![seed],

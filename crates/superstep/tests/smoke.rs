@@ -38,19 +38,13 @@ fn it_works() {
         assert_eq!(x.get() as usize, p);
         let _ = got;
         let ex = g.step(|s| s.exchange((0..p).map(|t| vec![s.rank() * 100 + t; t]).collect()));
-        assert_eq!(
-            ex,
-            (0..p).map(|f| vec![f * 100 + g.rank(); g.rank()]).collect::<Vec<_>>()
-        );
+        assert_eq!(ex, (0..p).map(|f| vec![f * 100 + g.rank(); g.rank()]).collect::<Vec<_>>());
         let q = g.queue::<u8, String>();
         g.step(|s| {
             for t in 0..p {
                 s.send(&q, t, 1, format!("{}", s.rank()))
             }
         });
-        assert_eq!(
-            q.drain().map(|m| m.1).collect::<Vec<_>>(),
-            (0..p).map(|r| r.to_string()).collect::<Vec<_>>()
-        );
+        assert_eq!(q.drain().map(|m| m.1).collect::<Vec<_>>(), (0..p).map(|r| r.to_string()).collect::<Vec<_>>());
     });
 }

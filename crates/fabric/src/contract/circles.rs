@@ -36,10 +36,7 @@ fn one_after_the_other_leaves_and_the_rest_go_on(stage: &Stage) {
             }
             meet_and_check(circle, &mut how, &mut outcome, |rank| word(rank, round + 100));
             let rest: Vec<usize> = (0..size).filter(|&rank| rank != leaver).collect();
-            let place = rest
-                .iter()
-                .position(|&member| member == rank)
-                .expect("only the leaver is missing");
+            let place = rest.iter().position(|&member| member == rank).expect("only the leaver is missing");
             owned = Some(circle.join(1 + round as u64, &rest, place));
         }
     });
@@ -59,15 +56,11 @@ fn a_leaver_waits_for_nothing_that_comes_after_its_last_meeting(stage: &Stage) {
             return;
         }
         meet_and_check(circle, &mut how, &mut Melded::default(), |rank| word(rank, 0));
-        alone
-            .pass_until(|| gone.load(Ordering::Relaxed) == size.div_ceil(2))
-            .expect(ALARMLESS);
+        alone.pass_until(|| gone.load(Ordering::Relaxed) == size.div_ceil(2)).expect(ALARMLESS);
         let rest: Vec<usize> = (1..size).step_by(2).collect();
         let mut circle = circle.join(1, &rest, rank / 2);
         for meeting in 0..5 {
-            meet_and_check(&mut *circle, &mut how, &mut Melded::default(), |rank| {
-                word(rank, meeting)
-            });
+            meet_and_check(&mut *circle, &mut how, &mut Melded::default(), |rank| word(rank, meeting));
         }
     });
 }
@@ -101,9 +94,7 @@ fn circles_with_different_numbers_of_meetings_come_together_again(stage: &Stage)
         let mut inner = circle.join(1 + part as u64, &members, rank / PARTS);
         for round in 0..4 {
             for meeting in 0..10 * ((part + round) % PARTS) {
-                meet_and_check(&mut *inner, &mut how, &mut outcome, |inner| {
-                    word(part + PARTS * inner, meeting)
-                });
+                meet_and_check(&mut *inner, &mut how, &mut outcome, |inner| word(part + PARTS * inner, meeting));
             }
             meet_and_check(circle, &mut how, &mut outcome, |rank| word(rank, round));
         }
@@ -114,15 +105,7 @@ fn circles_with_different_numbers_of_meetings_come_together_again(stage: &Stage)
 /// peer in all of them, and each tray stays in its circle.
 fn overlapping_circles_keep_their_meetings_and_trays_apart(stage: &Stage) {
     fn post(circle: &mut dyn Circle, to: usize, from: usize, label: u8) {
-        circle
-            .post(
-                to,
-                &mut Tray {
-                    bytes: vec![label, from as u8],
-                    moved: Vec::new(),
-                },
-            )
-            .expect(ALARMLESS);
+        circle.post(to, &mut Tray { bytes: vec![label, from as u8], moved: Vec::new() }).expect(ALARMLESS);
     }
     fn check(circle: &mut dyn Circle, from: usize, sender: usize, label: u8) {
         circle.wait().expect(ALARMLESS);
@@ -169,17 +152,13 @@ fn a_circle_may_number_its_members_anew(stage: &Stage) {
         let mut circle = circle.join(1, &backwards, size - 1 - rank);
         let mut how = Brackets { wants_before: true };
         for meeting in 0..3 {
-            meet_and_check(&mut *circle, &mut how, &mut Melded::default(), |rank| {
-                word(size - 1 - rank, meeting)
-            });
+            meet_and_check(&mut *circle, &mut how, &mut Melded::default(), |rank| word(size - 1 - rank, meeting));
         }
         // And one of that one: ranks are those of the circle at hand.
         let half: Vec<usize> = (0..size).step_by(2).collect();
         if circle.rank() % 2 == 0 {
             let mut inner = circle.join(2, &half, circle.rank() / 2);
-            meet_and_check(&mut *inner, &mut how, &mut Melded::default(), |inner| {
-                word(2 * inner, 0)
-            });
+            meet_and_check(&mut *inner, &mut how, &mut Melded::default(), |inner| word(2 * inner, 0));
         }
     });
 }

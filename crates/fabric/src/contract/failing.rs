@@ -34,16 +34,7 @@ fn assert_over(circle: &mut dyn Circle, failure: &Failure) {
             assert_eq!(circle.meet(&[1], &mut how, &mut outcome), over);
             assert_eq!(circle.wait(), over);
             for to in 0..circle.size() {
-                assert_eq!(
-                    circle.post(
-                        to,
-                        &mut Tray {
-                            bytes: vec![1],
-                            moved: Vec::new()
-                        }
-                    ),
-                    over
-                );
+                assert_eq!(circle.post(to, &mut Tray { bytes: vec![1], moved: Vec::new() }), over);
                 // There may be something left from the last meeting that was held; asking is harmless.
                 circle.take(to, &mut Tray::default());
             }
@@ -59,20 +50,10 @@ fn assert_over(circle: &mut dyn Circle, failure: &Failure) {
 fn warm_up(circle: &mut dyn Circle, warm: &AtomicUsize) {
     for meeting in 0..3 {
         for to in 0..circle.size() {
-            circle
-                .post(
-                    to,
-                    &mut Tray {
-                        bytes: vec![1],
-                        moved: Vec::new(),
-                    },
-                )
-                .expect("nobody raised the alarm");
+            circle.post(to, &mut Tray { bytes: vec![1], moved: Vec::new() }).expect("nobody raised the alarm");
         }
         let mine = word(circle.rank(), meeting);
-        circle
-            .meet(&mine, &mut Brackets { wants_before: true }, &mut Melded::default())
-            .expect("nobody raised");
+        circle.meet(&mine, &mut Brackets { wants_before: true }, &mut Melded::default()).expect("nobody raised");
     }
     warm.fetch_add(1, Ordering::Relaxed);
 }
@@ -86,9 +67,7 @@ fn an_alarm_before_the_wait_ends_it(stage: &Stage, raiser: usize) {
         assert_eq!(alarm.raised(), None);
         warm_up(circle, &warm);
         if circle.rank() == raiser {
-            alone
-                .pass_until(|| warm.load(Ordering::Relaxed) == stage.size)
-                .expect("I am the raiser");
+            alone.pass_until(|| warm.load(Ordering::Relaxed) == stage.size).expect("I am the raiser");
             alarm.raise(failure.clone());
         }
         // Time passes until the alarm stops it.
@@ -106,9 +85,7 @@ fn an_alarm_during_the_wait_ends_it(stage: &Stage, raiser: usize) {
         let mut alone = Alone::beside(circle);
         warm_up(circle, &warm);
         if circle.rank() == raiser {
-            alone
-                .pass_until(|| warm.load(Ordering::Relaxed) == stage.size)
-                .expect("I am the raiser");
+            alone.pass_until(|| warm.load(Ordering::Relaxed) == stage.size).expect("I am the raiser");
             for _ in 0..100 {
                 alone.pass().expect("I am the raiser");
             }
@@ -129,15 +106,10 @@ fn an_alarm_reaches_circles_that_lack_nobody(stage: &Stage, raiser: usize) {
         if circle.rank() == raiser {
             let mut alone = Alone::beside(circle);
             let enough = 10 * others.len();
-            alone
-                .pass_until(|| meetings.load(Ordering::Relaxed) >= enough)
-                .expect("I am the raiser");
+            alone.pass_until(|| meetings.load(Ordering::Relaxed) >= enough).expect("I am the raiser");
             circle.alarm().raise(failure.clone());
         } else {
-            let place = others
-                .iter()
-                .position(|&rank| rank == circle.rank())
-                .expect("all but the raiser are there");
+            let place = others.iter().position(|&rank| rank == circle.rank()).expect("all but the raiser are there");
             let mut inner = circle.join(2, &others, place);
             let found = loop {
                 match inner.wait() {
@@ -162,9 +134,7 @@ fn the_first_of_several_alarms_is_the_one(stage: &Stage) {
         if rank % 2 == 0 {
             circle.alarm().raise(gave_up(rank, "one of several"));
         }
-        let failure = circle
-            .wait()
-            .expect_err("rank 0 does not come before it has raised the alarm");
+        let failure = circle.wait().expect_err("rank 0 does not come before it has raised the alarm");
         assert_over(circle, &failure);
         found.lock().expect("nobody panicked yet").push(failure);
     });

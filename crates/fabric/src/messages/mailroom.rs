@@ -58,10 +58,7 @@ pub(crate) struct Mailroom<L> {
 
 impl<L: Link> Mailroom<L> {
     pub(crate) fn new(link: L) -> Self {
-        Self {
-            link,
-            kept: HashMap::new(),
-        }
+        Self { link, kept: HashMap::new() }
     }
 
     pub(crate) fn send(&mut self, to: usize, packet: Packet) -> Result<(), Failure> {
@@ -78,18 +75,13 @@ impl<L: Link> Mailroom<L> {
             if packet.stamp == stamp && from.is_none_or(|from| from == source) {
                 return Ok((source, packet.tray));
             }
-            self.kept
-                .entry(packet.stamp)
-                .or_default()
-                .push_back((source, packet.tray));
+            self.kept.entry(packet.stamp).or_default().push_back((source, packet.tray));
         }
     }
 
     fn find(&mut self, stamp: Stamp, from: Option<usize>) -> Option<(usize, Tray)> {
         let queue = self.kept.get_mut(&stamp)?;
-        let at = queue
-            .iter()
-            .position(|&(source, _)| from.is_none_or(|from| from == source))?;
+        let at = queue.iter().position(|&(source, _)| from.is_none_or(|from| from == source))?;
         let found = queue.remove(at);
         if queue.is_empty() {
             self.kept.remove(&stamp);

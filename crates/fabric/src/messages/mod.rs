@@ -41,12 +41,7 @@ pub(crate) const ROOT: u64 = 0;
 
 impl<L: Link> MessageCircle<L> {
     pub(crate) fn root(link: L, size: usize, rank: usize) -> Self {
-        Self::new(
-            Rc::new(RefCell::new(Mailroom::new(link))),
-            (0..size).collect(),
-            rank,
-            ROOT,
-        )
+        Self::new(Rc::new(RefCell::new(Mailroom::new(link))), (0..size).collect(), rank, ROOT)
     }
 
     fn new(mailroom: Rc<RefCell<Mailroom<L>>>, members: Rc<[usize]>, rank: usize, key: u64) -> Self {
@@ -64,21 +59,11 @@ impl<L: Link> MessageCircle<L> {
     }
 
     fn stamp(&self, kind: Kind, meeting: u64) -> Stamp {
-        Stamp {
-            circle: self.key,
-            meeting,
-            kind,
-        }
+        Stamp { circle: self.key, meeting, kind }
     }
 
     fn send(&self, to: usize, kind: Kind, meeting: u64, tray: Tray) -> Result<(), Failure> {
-        self.mailroom.borrow_mut().send(
-            self.members[to],
-            Packet {
-                stamp: self.stamp(kind, meeting),
-                tray,
-            },
-        )
+        self.mailroom.borrow_mut().send(self.members[to], Packet { stamp: self.stamp(kind, meeting), tray })
     }
 
     /// The next packet of this kind and meeting from member `from`.
@@ -93,11 +78,7 @@ impl<L: Link> MessageCircle<L> {
         let stamp = self.stamp(Kind::Tray, self.entered);
         for _ in 0..expected {
             let (from, tray) = self.mailroom.borrow_mut().receive(stamp, None)?;
-            let from = self
-                .members
-                .iter()
-                .position(|&m| m == from)
-                .ok_or(Failure::Damaged { rank: from })?;
+            let from = self.members.iter().position(|&m| m == from).ok_or(Failure::Damaged { rank: from })?;
             self.inbox.push((from, tray));
         }
         Ok(())

@@ -34,18 +34,12 @@ impl<L: Link> MessageCircle<L> {
         while distance < self.members.len() && self.rank.is_multiple_of(2 * distance) {
             if self.rank + distance < self.members.len() {
                 let packet = self.receive_from(self.rank + distance, Kind::Up)?;
-                let mut reader = Reader {
-                    bytes: &packet,
-                    rank: self.members[self.rank + distance],
-                };
+                let mut reader = Reader { bytes: &packet, rank: self.members[self.rank + distance] };
                 add(&mut counts, &reader.counts(self.members.len())?);
                 let mut melded = Vec::new();
                 how.meld(&total, reader.rest(), &mut melded);
                 let left = std::mem::replace(&mut total, melded);
-                children.push(Child {
-                    distance,
-                    left: if wants_before { left } else { Vec::new() },
-                });
+                children.push(Child { distance, left: if wants_before { left } else { Vec::new() } });
             }
             distance *= 2;
         }
@@ -54,10 +48,7 @@ impl<L: Link> MessageCircle<L> {
             let parent = self.rank - distance;
             self.send(parent, Kind::Up, self.entered, packet(&counts, None, &total))?;
             let down = self.receive_from(parent, Kind::Down)?;
-            let mut reader = Reader {
-                bytes: &down,
-                rank: self.members[parent],
-            };
+            let mut reader = Reader { bytes: &down, rank: self.members[parent] };
             counts = reader.counts(self.members.len())?;
             outcome.before.extend_from_slice(reader.part()?);
             total.clear();
@@ -93,10 +84,7 @@ fn packet(counts: &[u32], before: Option<&[u8]>, rest: &[u8]) -> Tray {
         bytes.extend_from_slice(before);
     }
     bytes.extend_from_slice(rest);
-    Tray {
-        bytes,
-        moved: Vec::new(),
-    }
+    Tray { bytes, moved: Vec::new() }
 }
 
 /// Reads a packet of which nothing is believed.
@@ -123,10 +111,7 @@ impl<'a> Reader<'a> {
             return Err(self.damaged());
         }
         let bytes = self.split(4 * entries)?;
-        Ok(bytes
-            .chunks_exact(4)
-            .map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]))
-            .collect())
+        Ok(bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect())
     }
 
     fn part(&mut self) -> Result<&'a [u8], Failure> {
@@ -148,10 +133,7 @@ mod tests {
     fn every_shortened_packet_is_damaged_and_none_reads_past_its_end() {
         let whole = packet(&[1, 2, 3], Some(b"abc"), b"").bytes;
         for cut in 0..whole.len() {
-            let mut reader = Reader {
-                bytes: &whole[..cut],
-                rank: 5,
-            };
+            let mut reader = Reader { bytes: &whole[..cut], rank: 5 };
             let read = reader.counts(3).and_then(|_| reader.part());
             assert_eq!(read, Err(Failure::Damaged { rank: 5 }), "cut at {cut}");
         }
@@ -160,9 +142,6 @@ mod tests {
     #[test]
     fn a_packet_with_another_number_of_members_is_damaged() {
         let bytes = packet(&[1, 2, 3], None, b"").bytes;
-        assert_eq!(
-            Reader { bytes: &bytes, rank: 1 }.counts(4),
-            Err(Failure::Damaged { rank: 1 })
-        );
+        assert_eq!(Reader { bytes: &bytes, rank: 1 }.counts(4), Err(Failure::Damaged { rank: 1 }));
     }
 }

@@ -47,22 +47,12 @@ pub fn run<R: Send>(
     pool::scope(processors, options, &|rank| {
         turns.begin(rank);
         let _end = turns.at_end(rank);
-        let link = TurnsLink {
-            turns: Arc::clone(&turns),
-            rank,
-            shares: memory == Memory::Shared,
-        };
+        let link = TurnsLink { turns: Arc::clone(&turns), rank, shares: memory == Memory::Shared };
         let result = body(Box::new(MessageCircle::root(link, processors, rank)));
         *results[rank].lock().expect("only this processor touches its result") = Some(result);
     });
     results
         .into_iter()
-        .map(|result| {
-            result
-                .into_inner()
-                .ok()
-                .flatten()
-                .expect("a processor that returned has a result")
-        })
+        .map(|result| result.into_inner().ok().flatten().expect("a processor that returned has a result"))
         .collect()
 }

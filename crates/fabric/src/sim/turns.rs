@@ -50,21 +50,10 @@ pub(super) struct Turns {
 
 impl Turns {
     pub(super) fn new(processors: usize, seed: u64) -> Self {
-        let mail = (0..processors)
-            .map(|_| (0..processors).map(|_| VecDeque::new()).collect())
-            .collect();
+        let mail = (0..processors).map(|_| (0..processors).map(|_| VecDeque::new()).collect()).collect();
         let states = vec![State::Coming; processors];
-        let table = Table {
-            dice: Dice(seed),
-            states,
-            turn: None,
-            mail,
-            failure: None,
-        };
-        Self {
-            table: Mutex::new(table),
-            calls: (0..processors).map(|_| Condvar::new()).collect(),
-        }
+        let table = Table { dice: Dice(seed), states, turn: None, mail, failure: None };
+        Self { table: Mutex::new(table), calls: (0..processors).map(|_| Condvar::new()).collect() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
@@ -97,13 +86,9 @@ impl Turns {
     /// Gives the turn to one of those who can go on.
     fn pass(&self, table: &mut Table) {
         let can_go_on = |state: State| state == State::Ready || (table.failure.is_some() && state == State::Waiting);
-        let mut ready: Vec<usize> = (0..table.states.len())
-            .filter(|&r| can_go_on(table.states[r]))
-            .collect();
+        let mut ready: Vec<usize> = (0..table.states.len()).filter(|&r| can_go_on(table.states[r])).collect();
         if ready.is_empty() {
-            ready = (0..table.states.len())
-                .filter(|&r| table.states[r] == State::Waiting)
-                .collect();
+            ready = (0..table.states.len()).filter(|&r| table.states[r] == State::Waiting).collect();
             if ready.is_empty() {
                 table.turn = None;
                 return;
@@ -116,9 +101,7 @@ impl Turns {
     }
 
     fn await_turn<'a>(&'a self, table: MutexGuard<'a, Table>, rank: usize) -> MutexGuard<'a, Table> {
-        self.calls[rank]
-            .wait_while(table, |table| table.turn != Some(rank))
-            .unwrap_or_else(PoisonError::into_inner)
+        self.calls[rank].wait_while(table, |table| table.turn != Some(rank)).unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets the seed decide who goes on, this processor or another.
@@ -162,14 +145,10 @@ impl Link for TurnsLink {
             if let Some(failure) = &table.failure {
                 return Err(failure.clone());
             }
-            let sources: Vec<usize> = (0..table.mail.len())
-                .filter(|&s| !table.mail[self.rank][s].is_empty())
-                .collect();
+            let sources: Vec<usize> = (0..table.mail.len()).filter(|&s| !table.mail[self.rank][s].is_empty()).collect();
             if !sources.is_empty() {
                 let source = sources[table.dice.below(sources.len())];
-                let packet = table.mail[self.rank][source]
-                    .pop_front()
-                    .expect("only sources with mail were asked");
+                let packet = table.mail[self.rank][source].pop_front().expect("only sources with mail were asked");
                 return Ok((source, packet));
             }
             table.states[self.rank] = State::Waiting;

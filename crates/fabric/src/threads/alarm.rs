@@ -17,24 +17,17 @@ pub(crate) struct Cord {
 impl Cord {
     /// Counts the calling thread among those to wake.
     pub(crate) fn enlist(&self) {
-        self.threads
-            .lock()
-            .expect("nothing panics under this lock")
-            .push(super::sync::thread::current());
+        self.threads.lock().expect("nothing panics under this lock").push(super::sync::thread::current());
     }
 
     #[inline]
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        if self.raised.load(Ordering::Acquire) {
-            Err(self.failure())
-        } else {
-            Ok(())
-        }
+        if self.raised.load(Ordering::Acquire) { Err(self.failure()) } else { Ok(()) }
     }
 
     #[cold]
     fn failure(&self) -> Failure {
-        self.raised().expect("the failure is set before the flag")
+        self.first.get().cloned().expect("the failure is set before the flag")
     }
 }
 
@@ -47,7 +40,8 @@ impl Alarm for Cord {
         }
     }
 
+    /// By the flag and not by the failure alone: whoever learns of it here must find every later wait failing.
     fn raised(&self) -> Option<Failure> {
-        self.first.get().cloned()
+        self.check().err()
     }
 }

@@ -45,11 +45,7 @@ impl ThreadCircle {
     /// The end of the circle of all threads of a run.
     pub(crate) fn root(hub: Arc<Hub>, table: Arc<Table>, rank: usize) -> Self {
         hub.cord.enlist();
-        Self {
-            seat: Seat::take(table, rank),
-            hub,
-            nothing: Melded::default(),
-        }
+        Self { seat: Seat::take(table, rank), hub, nothing: Melded::default() }
     }
 }
 
@@ -88,11 +84,7 @@ impl Circle for ThreadCircle {
 
     fn join(&self, key: u64, members: &[usize], rank: usize) -> Box<dyn Circle> {
         let seat = Seat::take(self.hub.table(key, members.len()), rank);
-        Box::new(Self {
-            seat,
-            hub: Arc::clone(&self.hub),
-            nothing: Melded::default(),
-        })
+        Box::new(Self { seat, hub: Arc::clone(&self.hub), nothing: Melded::default() })
     }
 
     fn alarm(&self) -> std::sync::Arc<dyn Alarm> {

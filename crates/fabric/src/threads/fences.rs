@@ -38,10 +38,7 @@ mod imp {
     pub(crate) fn heavy(expedited: bool) {
         fence(Ordering::SeqCst);
         if expedited {
-            assert!(
-                membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED),
-                "membarrier was offered and then refused"
-            );
+            assert!(membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED), "membarrier was offered and then refused");
         }
     }
 }

@@ -1,8 +1,16 @@
-//! Every schedule of the meeting of threads, at two and three members.
+//! The schedules of the meeting of threads, at two and three members.
 //!
 //! The models run the table itself on loom's primitives. A total that lacks a contribution, or has one of another
 //! meeting, means that somebody returned early or wrote too soon; two accesses to a shelf that nothing orders are
 //! reported by loom; and so is a schedule in which everybody sleeps.
+//!
+//! One meeting of two members, an alarm between two, and two meetings of two (which takes minutes, so it is ignored
+//! unless asked for) are explored whole. All else has too many schedules and is bounded, by how often a thread may be
+//! interrupted where it could have gone on: each call names its bound, and `LOOM_MAX_PREEMPTIONS` overrides it. Three
+//! meetings are the fewest in which a member writes again what others read.
+//!
+//! Run them by `RUSTFLAGS="--cfg loom" cargo test -p superstep-fabric --release --lib loom`; each prints how many
+//! schedules it saw.
 
 use super::{
     alarm::Cord,
@@ -73,8 +81,7 @@ fn says(rank: usize, meeting: u8) -> u8 {
 fn meet(seat: &mut Seat, meeting: u8, cord: &Cord) {
     let (rank, size) = (seat.rank(), seat.size());
     let mut outcome = Melded::default();
-    seat.meet(&[says(rank, meeting)], &mut Chain, &mut outcome, cord)
-        .expect("nobody raised the alarm");
+    seat.meet(&[says(rank, meeting)], &mut Chain, &mut outcome, cord).expect("nobody raised the alarm");
     let all: Vec<u8> = (0..size).map(|rank| says(rank, meeting)).collect();
     assert_eq!(outcome.total, all);
     assert_eq!(outcome.before, all[..rank]);
@@ -91,89 +98,43 @@ fn meetings(size: usize, flat: usize, count: u8, bound: Option<usize>) {
 }
 
 #[test]
-fn t_tree3_1_ex() {
-    meetings(3, TREE, 1, None);
+fn two_members_meet() {
+    meetings(2, FLAT, 1, None);
+    meetings(2, TREE, 1, None);
 }
+
 #[test]
-fn t_tree3_3_b3() {
-    meetings(3, TREE, 3, Some(3));
+#[ignore = "takes minutes: about two million schedules each"]
+fn two_members_meet_twice() {
+    meetings(2, FLAT, 2, None);
+    meetings(2, TREE, 2, None);
 }
-#[test]
-fn t_alarm3f_ex() {
-    alarm(3, FLAT, None);
-}
-#[test]
-fn t_alarm3t_ex() {
-    alarm(3, TREE, None);
-}
-#[test]
-fn t_leave2_ex() {
-    leaving(2, FLAT, None);
-}
-#[test]
-fn t_leave2t_ex() {
-    leaving(2, TREE, None);
-}
-#[test]
-fn t_leave3_b2() {
-    leaving(3, FLAT, Some(2));
-}
-#[test]
-fn t_leave3t_b2() {
-    leaving(3, TREE, Some(2));
-}
-#[test]
-fn t_trays2_b4() {
-    trays(2, FLAT, 3, Some(4));
-}
-#[test]
-fn t_trays3_b1() {
-    trays(3, FLAT, 3, Some(1));
-}
-#[test]
-fn t_trays3t_b2() {
-    trays(3, TREE, 3, Some(2));
-}
+
 /// Three meetings use the first copy of everything again.
 #[test]
-fn two_members_meet_flat_again_and_again() {
-    meetings(2, FLAT, 3, None);
+fn two_members_meet_again_and_again() {
+    meetings(2, FLAT, 3, Some(4));
+    meetings(2, TREE, 3, Some(4));
 }
 
 #[test]
-fn three_members_meet_flat() {
-    meetings(3, FLAT, 1, None);
-}
-
-/// Bounded: all schedules of three members and three meetings are too many.
-#[test]
-fn three_members_meet_flat_again_and_again() {
-    meetings(3, FLAT, 3, Some(2));
+fn three_members_meet() {
+    meetings(3, FLAT, 1, Some(3));
+    meetings(3, TREE, 1, Some(3));
 }
 
 #[test]
-fn two_members_meet_in_a_tree_again_and_again() {
-    meetings(2, TREE, 3, None);
-}
-
-#[test]
-fn three_members_meet_in_a_tree() {
-    meetings(3, TREE, 1, None);
-}
-
-/// Bounded, as above.
-#[test]
-fn three_members_meet_in_a_tree_again_and_again() {
+fn three_members_meet_again_and_again() {
+    meetings(3, FLAT, 2, Some(2));
+    meetings(3, FLAT, 3, Some(1));
     meetings(3, TREE, 3, Some(2));
 }
 
-/// One member raises the alarm where the others meet; they met before, so that a table in use is left behind.
+/// One member raises the alarm instead of meeting. The others must hear of it, whether they sleep by then or not, and go
+/// on hearing of it.
 fn alarm(size: usize, flat: usize, bound: Option<usize>) {
     explore(bound, move || {
-        let failure = Failure::GaveUp {
-            rank: 0,
-            report: b"over"[..].into(),
-        };
+        let failure = Failure::GaveUp { rank: 0, report: b"over"[..].into() };
         sit_down(size, flat, move |mut seat, cord| {
             cord.enlist();
             if seat.rank() == 0 {
@@ -193,24 +154,27 @@ fn an_alarm_ends_the_wait_of_the_other_member() {
     alarm(2, TREE, None);
 }
 
-/// Bounded.
 #[test]
 fn an_alarm_ends_the_waits_of_two_members() {
-    alarm(3, FLAT, Some(2));
-    alarm(3, TREE, Some(2));
+    alarm(3, FLAT, Some(3));
+    alarm(3, TREE, Some(3));
+}
+
+#[test]
+#[ignore = "takes minutes: half a million schedules in the tree alone"]
+fn an_alarm_ends_the_waits_of_two_members_in_every_schedule() {
+    alarm(3, FLAT, None);
+    alarm(3, TREE, None);
 }
 
 /// An alarm while meetings succeed: each member goes on until it fails, and neither touches what the other still reads.
 #[test]
 fn a_member_that_failed_leaves_the_table_as_it_is() {
     for flat in [FLAT, TREE] {
-        explore(None, move || {
+        explore(Some(3), move || {
             sit_down(2, flat, |mut seat, cord| {
                 cord.enlist();
-                let mut tray = Tray {
-                    bytes: vec![1],
-                    moved: Vec::new(),
-                };
+                let mut tray = Tray { bytes: vec![1], moved: Vec::new() };
                 let peer = 1 - seat.rank();
                 let posted = seat.post(peer, &mut tray, cord);
                 let mut met = seat.meet(&[1], &mut Chain, &mut Melded::default(), cord);
@@ -221,10 +185,7 @@ fn a_member_that_failed_leaves_the_table_as_it_is() {
                     met = seat.meet(&[2], &mut Chain, &mut Melded::default(), cord);
                     assert_eq!(met, Err(Failure::Deadlock));
                     assert_eq!(seat.post(peer, &mut tray, cord), Err(Failure::Deadlock));
-                    assert_eq!(
-                        seat.meet(&[3], &mut Chain, &mut Melded::default(), cord),
-                        Err(Failure::Deadlock)
-                    );
+                    assert_eq!(seat.meet(&[3], &mut Chain, &mut Melded::default(), cord), Err(Failure::Deadlock));
                 }
                 seat.take_tray(peer, &mut Tray::default());
             });
@@ -240,8 +201,7 @@ fn leaving(size: usize, flat: usize, bound: Option<usize>) {
             let rank = seat.rank();
             meet(&mut seat, 1, cord);
             if rank == size - 1 {
-                seat.leave(&[says(rank, 2)], &mut Chain, cord)
-                    .expect("nobody raised the alarm");
+                seat.leave(&[says(rank, 2)], &mut Chain, cord).expect("nobody raised the alarm");
                 return;
             }
             meet(&mut seat, 2, cord);
@@ -254,11 +214,10 @@ fn leaving(size: usize, flat: usize, bound: Option<usize>) {
 
 #[test]
 fn one_of_two_leaves_and_the_other_goes_on() {
-    leaving(2, FLAT, None);
-    leaving(2, TREE, None);
+    leaving(2, FLAT, Some(4));
+    leaving(2, TREE, Some(4));
 }
 
-/// Bounded.
 #[test]
 fn one_of_three_leaves_and_the_others_go_on() {
     leaving(3, FLAT, Some(2));
@@ -290,13 +249,12 @@ fn trays(size: usize, flat: usize, count: u8, bound: Option<usize>) {
 
 #[test]
 fn trays_of_two_change_hands_again_and_again() {
-    trays(2, FLAT, 3, None);
-    trays(2, TREE, 3, None);
+    trays(2, FLAT, 3, Some(3));
+    trays(2, TREE, 3, Some(3));
 }
 
-/// Bounded.
 #[test]
 fn trays_of_three_change_hands_again_and_again() {
-    trays(3, FLAT, 3, Some(2));
+    trays(3, FLAT, 3, Some(1));
     trays(3, TREE, 3, Some(2));
 }

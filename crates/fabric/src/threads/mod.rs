@@ -41,12 +41,6 @@ pub fn run<R: Send>(processors: usize, options: Options, body: impl Fn(Box<dyn C
     });
     results
         .into_iter()
-        .map(|result| {
-            result
-                .into_inner()
-                .ok()
-                .flatten()
-                .expect("a processor that returned has a result")
-        })
+        .map(|result| result.into_inner().ok().flatten().expect("a processor that returned has a result"))
         .collect()
 }

@@ -32,10 +32,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            pin: false,
-            stack_bytes: 256 << 20,
-        }
+        Self { pin: false, stack_bytes: 256 << 20 }
     }
 }
 
@@ -107,12 +104,7 @@ pub(crate) fn scope(processors: usize, options: Options, work: &Work<'_>) {
     });
     let workers = hire(processors, options.stack_bytes);
     for (rank, worker) in workers.iter().enumerate() {
-        worker.give(Job {
-            work,
-            rank,
-            pin: options.pin,
-            done: Arc::clone(&latch),
-        });
+        worker.give(Job { work, rank, pin: options.pin, done: Arc::clone(&latch) });
     }
     latch.wait();
     lock(&IDLE).extend(workers);
@@ -147,11 +139,7 @@ impl Worker {
                 }
             })
             .expect("the system has no thread left to give");
-        Self {
-            thread: handle.thread().clone(),
-            desk,
-            stack_bytes,
-        }
+        Self { thread: handle.thread().clone(), desk, stack_bytes }
     }
 
     fn give(&self, job: Job) {
@@ -231,9 +219,8 @@ fn pin(rank: Option<usize>) {
     });
     let set = rank.map_or(allowed, |rank| {
         // SAFETY: CPU_ISSET reads one bit of `allowed`, and every index below CPU_SETSIZE is in it.
-        let cores: Vec<usize> = (0..libc::CPU_SETSIZE as usize)
-            .filter(|&c| unsafe { libc::CPU_ISSET(c, &allowed) })
-            .collect();
+        let cores: Vec<usize> =
+            (0..libc::CPU_SETSIZE as usize).filter(|&c| unsafe { libc::CPU_ISSET(c, &allowed) }).collect();
         // SAFETY: as above, zeros are a value.
         let mut one = unsafe { std::mem::zeroed::<libc::cpu_set_t>() };
         // SAFETY: the core's number came out of a set of the same size.
@@ -242,10 +229,5 @@ fn pin(rank: Option<usize>) {
     });
     // SAFETY: `set` has the size that is named; 0 is the calling thread.
     let code = unsafe { libc::sched_setaffinity(0, size, &raw const set) };
-    assert_eq!(
-        code,
-        0,
-        "the kernel refused to bind a thread to a core out of the {} it allows",
-        cores()
-    );
+    assert_eq!(code, 0, "the kernel refused to bind a thread to a core out of the {} it allows", cores());
 }

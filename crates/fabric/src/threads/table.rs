@@ -37,6 +37,9 @@ pub(crate) const FLAT: usize = 8;
 /// What fits into a slot's own cache line: an empty step, and one with a reduction and a prefix of 8 bytes.
 const INLINE: usize = 40;
 
+/// The length of an empty step's contribution.
+const BARE: usize = 16;
+
 /// What a member says at one meeting.
 struct Note {
     len: u32,
@@ -56,16 +59,8 @@ struct Copy {
 
 impl Copy {
     fn new() -> Self {
-        let note = Note {
-            len: 0,
-            is_long: false,
-            posted: 0,
-            inline: [0; INLINE],
-        };
-        Self {
-            published: AtomicU64::new(0),
-            note: Shelf::new(note),
-        }
+        let note = Note { len: 0, is_long: false, posted: 0, inline: [0; INLINE] };
+        Self { published: AtomicU64::new(0), note: Shelf::new(note) }
     }
 }
 
@@ -130,17 +125,10 @@ impl Table {
             thread: OnceLock::new(),
             asleep: AtomicU32::new(0),
         };
-        let node = |_| Node {
-            arrivals: AtomicU64::new(0),
-            melded: [Shelf::new(Vec::new()), Shelf::new(Vec::new())],
-        };
+        let node = |_| Node { arrivals: AtomicU64::new(0), melded: [Shelf::new(Vec::new()), Shelf::new(Vec::new())] };
         Self {
             members: (0..size).map(member).collect(),
-            nodes: if size > flat {
-                (0..size).map(node).collect()
-            } else {
-                Box::default()
-            },
+            nodes: if size > flat { (0..size).map(node).collect() } else { Box::default() },
             released: AtomicU64::new(0),
             sleepers: AtomicU32::new(0),
             expedited: fences::expedited(),
@@ -157,11 +145,7 @@ enum Piece {
 
 impl Piece {
     fn of(low: usize, size: usize) -> Self {
-        if size == 1 {
-            Self::Rank(low)
-        } else {
-            Self::Node(low + tree::cut(size))
-        }
+        if size == 1 { Self::Rank(low) } else { Self::Node(low + tree::cut(size)) }
     }
 }
 
@@ -179,11 +163,7 @@ fn ladder(rank: usize, size: usize) -> Vec<Rung> {
     while size > 1 {
         let left_size = tree::cut(size);
         let (middle, right_size) = (low + left_size, size - left_size);
-        rungs.push(Rung {
-            node: middle,
-            left: Piece::of(low, left_size),
-            right: Piece::of(middle, right_size),
-        });
+        rungs.push(Rung { node: middle, left: Piece::of(low, left_size), right: Piece::of(middle, right_size) });
         if rank < middle {
             size = left_size;
         } else {
@@ -212,20 +192,8 @@ impl Seat {
     pub(crate) fn take(table: Arc<Table>, rank: usize) -> Self {
         let taken = table.members[rank].thread.set(thread::current());
         assert!(taken.is_ok(), "rank {rank} of a circle was taken twice");
-        let ladder = if table.nodes.is_empty() {
-            Vec::new()
-        } else {
-            ladder(rank, table.members.len())
-        };
-        Self {
-            table,
-            rank,
-            entered: 0,
-            held: 0,
-            posted: 0,
-            ladder,
-            scratch: Scratch::default(),
-        }
+        let ladder = if table.nodes.is_empty() { Vec::new() } else { ladder(rank, table.members.len()) };
+        Self { table, rank, entered: 0, held: 0, posted: 0, ladder, scratch: Scratch::default() }
     }
 
     pub(crate) fn rank(&self) -> usize {
@@ -262,33 +230,19 @@ impl Seat {
             }
             let (table, copy) = (&self.table, self.copy());
             let leaf = |rank| table.contribution(Piece::Rank(rank), copy);
-            tree::fold(
-                0,
-                table.members.len(),
-                &leaf,
-                how,
-                &mut self.scratch,
-                &mut outcome.total,
-            );
+            tree::fold(0, table.members.len(), &leaf, how, &mut self.scratch, &mut outcome.total);
             if wants_before {
                 let size = table.members.len();
                 tree::fold_before(self.rank, size, &leaf, how, &mut self.scratch, &mut outcome.before);
             }
         } else {
             outcome.total.clear();
-            outcome
-                .total
-                .extend_from_slice(self.table.contribution(Piece::of(0, self.size()), self.copy()));
+            outcome.total.extend_from_slice(self.table.contribution(Piece::of(0, self.size()), self.copy()));
             if wants_before {
                 let (table, copy, size) = (&self.table, self.copy(), self.size());
                 let scratch = &mut self.scratch;
                 tree::descend(self.rank, size, |low, size| {
-                    tree::append(
-                        table.contribution(Piece::of(low, size), copy),
-                        how,
-                        scratch,
-                        &mut outcome.before,
-                    );
+                    tree::append(table.contribution(Piece::of(low, size), copy), how, scratch, &mut outcome.before);
                 });
             }
         }
@@ -346,8 +300,11 @@ impl Seat {
             note.len = mine.len() as u32;
             note.is_long = is_long;
             note.posted = std::mem::take(&mut self.posted);
-            if !is_long {
-                note.inline[..mine.len()].copy_from_slice(mine);
+            // A constant length spares the common case, an empty step, a call.
+            match mine.first_chunk::<BARE>() {
+                Some(bare) if mine.len() == BARE => note.inline[..BARE].copy_from_slice(bare),
+                _ if !is_long => note.inline[..mine.len()].copy_from_slice(mine),
+                _ => {}
             }
         });
         me.copies[copy].published.store(self.entered, Ordering::Release);
@@ -431,6 +388,13 @@ impl Seat {
     #[inline]
     fn all_alike(&self, mine: &[u8]) -> bool {
         let copy = self.copy();
+        if let Some(bare) = mine.first_chunk::<BARE>().filter(|_| mine.len() == BARE) {
+            let says_so = |rank: usize| {
+                let theirs = self.table.contribution(Piece::Rank(rank), copy);
+                theirs.len() == BARE && theirs.first_chunk::<BARE>() == Some(bare)
+            };
+            return (0..self.size()).all(|rank| rank == self.rank || says_so(rank));
+        }
         (0..self.size()).all(|rank| rank == self.rank || self.table.contribution(Piece::Rank(rank), copy) == mine)
     }
 
@@ -440,9 +404,7 @@ impl Seat {
         let meeting = self.entered + 1;
         let (me, size) = (&self.table.members[self.rank], self.size());
         let trays = me.trays.get_or_init(|| {
-            (0..size)
-                .map(|_| [Shelf::new(Posted::default()), Shelf::new(Posted::default())])
-                .collect()
+            (0..size).map(|_| [Shelf::new(Posted::default()), Shelf::new(Posted::default())]).collect()
         });
         trays[to][(meeting % 2) as usize].with_mut(|slot| {
             // SAFETY: T4, the meeting for which I post is the one I enter next.

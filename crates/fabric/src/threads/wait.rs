@@ -66,10 +66,7 @@ impl Patience {
         if cfg!(loom) {
             return Self { spins: 0, yields: 0 };
         }
-        Self {
-            spins: if crowded() { 0 } else { SPINS },
-            yields: YIELDS,
-        }
+        Self { spins: if crowded() { 0 } else { SPINS }, yields: YIELDS }
     }
 
     #[inline]

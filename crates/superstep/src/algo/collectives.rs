@@ -39,8 +39,7 @@ fn send<T: Send + 'static, K: Codec<T>>(step: &Step, to: usize, number: u32, val
         step.outbox().push_moved(to, address, Box::new(value));
         return Ok(());
     }
-    step.outbox()
-        .push(to, address, Record::Data, |out| K::encode(&value, out))
+    step.outbox().push(to, address, Record::Data, |out| K::encode(&value, out))
 }
 
 /// Receives what [`send`] sent.
@@ -64,33 +63,14 @@ struct FromEach<T, K> {
 
 impl<T: 'static, K: Codec<T>> FromEach<T, K> {
     fn new(verb: &'static str, size: usize, expects: bool) -> Self {
-        let values = if expects {
-            (0..size).map(|_| None).collect()
-        } else {
-            Vec::new()
-        };
-        Self {
-            verb,
-            values,
-            all: None,
-            expects,
-            _codec: PhantomData,
-        }
+        let values = if expects { (0..size).map(|_| None).collect() } else { Vec::new() };
+        Self { verb, values, all: None, expects, _codec: PhantomData }
     }
 
     fn collect(&mut self, left: &[usize]) -> Result {
         if self.expects {
-            let stayed = self
-                .values
-                .drain(..)
-                .enumerate()
-                .filter(|(rank, _)| !left.contains(rank));
-            self.all = Some(
-                stayed
-                    .map(|(_, value)| value)
-                    .collect::<Option<_>>()
-                    .ok_or_else(damaged)?,
-            );
+            let stayed = self.values.drain(..).enumerate().filter(|(rank, _)| !left.contains(rank));
+            self.all = Some(stayed.map(|(_, value)| value).collect::<Option<_>>().ok_or_else(damaged)?);
         }
         Ok(())
     }
@@ -160,11 +140,7 @@ impl<T: 'static, K: Codec<T>> Item for FromOne<T, K> {
     }
 
     fn finish(&mut self, left: &[usize]) -> Result {
-        if left.contains(&self.root) {
-            Err(root_left(self.root, self.site))
-        } else {
-            Ok(())
-        }
+        if left.contains(&self.root) { Err(root_left(self.root, self.site)) } else { Ok(()) }
     }
 
     fn outcome(&mut self) -> &mut dyn Any {
@@ -173,11 +149,8 @@ impl<T: 'static, K: Codec<T>> Item for FromOne<T, K> {
 }
 
 fn root_left(root: usize, site: &Location<'_>) -> Error {
-    let message = format!(
-        "rank {root} left the group before it gave the others their part ({}:{})",
-        site.file(),
-        site.line()
-    );
+    let message =
+        format!("rank {root} left the group before it gave the others their part ({}:{})", site.file(), site.line());
     Error::new(ErrorKind::Departed, message)
 }
 
@@ -248,9 +221,7 @@ impl<T: 'static, K: Codec<T>> Item for Broadcast<T, K> {
             return;
         };
         for to in (0..self.size).filter(|&to| to != self.rank && to != self.root) {
-            outbox.push(to, Address::Item(number), Record::Data, |out| {
-                out.extend_from_slice(piece)
-            });
+            outbox.push(to, Address::Item(number), Record::Data, |out| out.extend_from_slice(piece));
         }
     }
 
@@ -377,16 +348,7 @@ impl Step {
             }
         }
         let pieces = Vec::new();
-        let item = Broadcast::<T, K> {
-            value,
-            root,
-            rank,
-            size,
-            small,
-            pieces,
-            site,
-            _codec: PhantomData,
-        };
+        let item = Broadcast::<T, K> { value, root, rank, size, small, pieces, site, _codec: PhantomData };
         let pending = self.core.place(item, root as u64);
         if let Some(bytes) = long {
             self.send_long(root, pending.item, bytes);
@@ -400,19 +362,14 @@ impl Step {
         if others.iter().all(|&to| self.core.circle.borrow().shares(to)) {
             let bytes = Arc::new(bytes);
             for to in others {
-                self.outbox()
-                    .push_moved(to, Address::Item(number), Box::new(Arc::clone(&bytes)));
+                self.outbox().push_moved(to, Address::Item(number), Box::new(Arc::clone(&bytes)));
             }
             return;
         }
         let piece = bytes.len().div_ceil(others.len());
         for (at, &to) in others.iter().enumerate() {
-            let part = bytes
-                .get(at * piece..bytes.len().min((at + 1) * piece))
-                .unwrap_or_default();
-            self.outbox().push(to, Address::Item(number), Record::Data, |out| {
-                out.extend_from_slice(part)
-            });
+            let part = bytes.get(at * piece..bytes.len().min((at + 1) * piece)).unwrap_or_default();
+            self.outbox().push(to, Address::Item(number), Record::Data, |out| out.extend_from_slice(part));
         }
         self.core.raise_flag(flags::FORWARDS);
     }
@@ -443,8 +400,7 @@ impl Step {
                 if self.core.circle.borrow().shares(to) {
                     self.outbox().push_moved(to, address, Box::new(Arc::clone(&bytes)));
                 } else {
-                    self.outbox()
-                        .push(to, address, Record::Data, |out| out.extend_from_slice(&bytes));
+                    self.outbox().push(to, address, Record::Data, |out| out.extend_from_slice(&bytes));
                 }
             }
         }
@@ -496,15 +452,7 @@ impl Step {
                 Some(_) => {}
             }
         }
-        let pending = self.core.place(
-            FromOne::<T, K> {
-                value: None,
-                root,
-                site,
-                _codec: PhantomData,
-            },
-            root as u64,
-        );
+        let pending = self.core.place(FromOne::<T, K> { value: None, root, site, _codec: PhantomData }, root as u64);
         for (to, part) in parts.iter_mut().flat_map(|parts| parts.drain(..)).enumerate() {
             self.must(send::<T, K>(self, to, pending.item, part), site);
         }
@@ -519,10 +467,7 @@ impl Step {
     ) -> Pending<Vec<T>> {
         let (rank, size) = (self.rank(), self.size());
         if parts.len() != size {
-            let what = format!(
-                "{} parts to exchange in a group of {size}; give one per rank",
-                parts.len()
-            );
+            let what = format!("{} parts to exchange in a group of {size}; give one per rank", parts.len());
             self.refuse(ErrorKind::BadLength, &what, site);
         }
         let mut item = FromEach::<T, K>::new(verb, size, true);

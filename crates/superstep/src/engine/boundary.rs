@@ -8,7 +8,7 @@ use super::{
     items::Needs,
 };
 use crate::error::{Error, ErrorKind, Result, place};
-use fabric::Failure;
+use fabric::{Failure, Melded};
 use std::borrow::Cow;
 
 /// What a boundary ends or begins.
@@ -42,90 +42,73 @@ impl Core {
     /// the alarm has been raised.
     #[inline]
     pub(crate) fn boundary(&self, kind: Kind) -> Result {
-        let mut wave = self.wave.borrow_mut();
-        let Wave { mine, melded } = &mut *wave;
-        let is_plain = self.contribute(kind, mine);
-        {
-            let (items, registry) = (self.items.borrow(), self.registry.borrow());
-            let mut melder = Melder {
-                operators: Some((&items, &registry)),
-                is_bare: mine.len() == HEADER,
-            };
-            self.circle.borrow_mut().meet(mine, &mut melder, melded)?;
-            for part in [&mut melded.total, &mut melded.before] {
-                if let Cow::Owned(resolved) = melder.resolve(part) {
-                    *part = resolved;
-                }
-            }
-        }
-        // Nobody had anything to say: the fingerprints agree, and that was all.
-        let outcome = if is_plain && melded.total == *mine {
-            Ok(())
-        } else {
-            self.hand_over(kind, &wave)
-        };
-        drop(wave);
-        self.close(outcome)
+        if self.is_stirred.get() { self.full_boundary(kind) } else { self.empty_boundary(kind) }
     }
 
+    /// The boundary of a step in which this processor had nothing to say.
     #[inline]
-    fn close(&self, outcome: Result) -> Result {
-        let registry = self.registry.borrow();
-        for &number in &registry.written {
-            if let Some(variable) = registry.variable(number) {
-                variable.settle();
-            }
-        }
-        if outcome.is_ok() {
-            for queue in registry.queues.iter().filter_map(|&number| registry.object(number)) {
-                queue.settle();
-            }
-        }
-        let is_idle = registry.written.is_empty() && registry.touched.is_empty() && registry.transferring.is_empty();
-        drop(registry);
-        if !is_idle {
-            let mut registry = self.registry.borrow_mut();
-            registry.written.clear();
-            registry.touched.clear();
-            registry.transferring.clear();
-        }
+    fn empty_boundary(&self, kind: Kind) -> Result {
+        let mut wave = self.wave.borrow_mut();
+        let Wave { mine, melded } = &mut *wave;
+        mine.clear();
+        contribution::open(self.fingerprint(kind), 0, &[], mine);
+        self.meet(mine, melded)?;
+        // Usually the others had nothing to say either: the fingerprints agree, and that was all.
+        let outcome = if melded.total == *mine { Ok(()) } else { self.hand_over(kind, &wave) };
         self.steps.set(self.steps.get().wrapping_add(1));
         self.phase.set(Phase::Between);
         outcome
     }
 
-    /// Writes this processor's contribution and posts its trays. Says whether it is the contribution of an empty step.
     #[inline]
-    fn contribute(&self, kind: Kind, mine: &mut Vec<u8>) -> bool {
+    fn meet(&self, mine: &[u8], melded: &mut Melded) -> Result {
+        let (items, registry) = (self.items.borrow(), self.registry.borrow());
+        let mut melder = Melder { operators: Some((&items, &registry)), is_bare: mine.len() == HEADER };
+        self.circle.borrow_mut().meet(mine, &mut melder, melded)?;
+        for part in [&mut melded.total, &mut melded.before] {
+            if let Cow::Owned(resolved) = melder.resolve(part) {
+                *part = resolved;
+            }
+        }
+        Ok(())
+    }
+
+    fn full_boundary(&self, kind: Kind) -> Result {
+        let mut wave = self.wave.borrow_mut();
+        let Wave { mine, melded } = &mut *wave;
         mine.clear();
         let fingerprint = self.fingerprint(kind);
-        let registry = self.registry.borrow();
-        let is_plain = self.items.borrow().is_empty()
-            && self.outbox.borrow().is_empty()
-            && registry.written.is_empty()
-            && registry.touched.is_empty()
-            && registry.outgoing.is_empty()
-            && registry.dropped.is_empty();
-        drop(registry);
-        if is_plain {
-            contribution::open(fingerprint, self.flags.get(), &[], mine);
-        } else if let Err(error) = self.contribute_more(fingerprint, mine) {
+        if let Err(error) = self.contribute(fingerprint, mine) {
             self.outbox.borrow_mut().clear();
             contribution::fail(&error, (fingerprint, 0, &[]), mine);
         }
-        is_plain
+        self.meet(mine, melded)?;
+        let outcome = self.hand_over(kind, &wave);
+        let mut registry = self.registry.borrow_mut();
+        registry.settle_variables();
+        if outcome.is_ok() {
+            registry.turn_queues();
+        }
+        registry.touched.clear();
+        // Queues turn at every boundary, so a group that has some never skips this.
+        self.is_stirred.set(!registry.queues.is_empty());
+        self.steps.set(self.steps.get().wrapping_add(1));
+        self.phase.set(Phase::Between);
+        outcome
     }
 
-    fn contribute_more(&self, fingerprint: u64, mine: &mut Vec<u8>) -> Result {
+    /// Writes this processor's contribution and posts its trays.
+    fn contribute(&self, fingerprint: u64, mine: &mut Vec<u8>) -> Result {
         self.check_borrows()?;
         self.flush()?;
         let registry = self.registry.borrow();
-        let takes_part = |&&number: &&u32| {
-            registry
-                .variable(number)
-                .is_some_and(|variable| variable.takes_part(self.rank.get()))
-        };
-        let mut written: Vec<u32> = registry.written.iter().filter(takes_part).copied().collect();
+        // Empty, and then without an allocation, where no variable was written.
+        let mut written: Vec<u32> = Vec::new();
+        written.extend(
+            registry.written.iter().filter(|&&number| {
+                registry.variable(number).is_some_and(|variable| variable.takes_part(self.rank.get()))
+            }),
+        );
         written.sort_unstable();
         let mut flags = self.flags.get();
         for (flag, is_set) in [
@@ -152,19 +135,19 @@ impl Core {
                 })?;
             }
         }
-        let mut dropped = registry.dropped.clone();
+        let is_dropped = !registry.dropped.is_empty();
         drop(registry);
-        if !dropped.is_empty() {
+        if is_dropped {
+            let mut dropped = std::mem::take(&mut self.registry.borrow_mut().dropped);
             dropped.sort_unstable();
             mine.extend_from_slice(&(dropped.len() as u32).to_le_bytes());
             for number in &dropped {
                 mine.extend_from_slice(&number.to_le_bytes());
                 contribution::push_part(mine, |out| out.extend_from_slice(&1u32.to_le_bytes()));
             }
-            self.registry.borrow_mut().dropped.clear();
         }
         let mut outbox = self.outbox.borrow_mut();
-        outbox.post(&mut **self.circle.borrow_mut())
+        if outbox.is_empty() { Ok(()) } else { outbox.post(&mut **self.circle.borrow_mut()) }
     }
 
     /// Refuses to hold a boundary while a borrow of something that it may change is alive.
@@ -195,6 +178,9 @@ impl Core {
     }
 
     fn flush(&self) -> Result {
+        if self.registry.borrow().outgoing.is_empty() {
+            return Ok(());
+        }
         let outgoing = std::mem::take(&mut self.registry.borrow_mut().outgoing);
         let registry = self.registry.borrow();
         for &number in &outgoing {
@@ -213,24 +199,18 @@ impl Core {
     /// Does what the melded contributions say.
     fn hand_over(&self, kind: Kind, wave: &Wave) -> Result {
         let total = Parts::of(&wave.melded.total)?;
-        let left: Vec<usize> = total.leavers().collect();
+        let left = total.left();
         if total.has(flags::FAILED) {
             let report = total.body.into();
             self.renumber(&left);
-            return Err(Error::from(Failure::GaveUp {
-                rank: self.rank.get(),
-                report,
-            }));
+            return Err(Error::from(Failure::GaveUp { rank: self.rank.get(), report }));
         }
         if total.has(flags::DIVERGED) {
             self.renumber(&left);
             return Err(self.explain(kind)?);
         }
         if let (Some(rank), None) = (left.first(), &self.parent) {
-            let what = format!(
-                "rank {rank} has ended while the others went on to the {} here",
-                kind.in_words()
-            );
+            let what = format!("rank {rank} has ended while the others went on to the {} here", kind.in_words());
             let error = self.error(ErrorKind::Departed, what, self.site.get());
             self.renumber(&left);
             return Err(error);
@@ -238,10 +218,7 @@ impl Core {
         let outcome = self.commit(&total, wave, &left);
         if let Err(error) = &outcome {
             // Others may have committed what I could not: nobody can go on.
-            let failure = Failure::GaveUp {
-                rank: self.rank.get(),
-                report: error.report(),
-            };
+            let failure = Failure::GaveUp { rank: self.rank.get(), report: error.report() };
             self.circle.borrow().alarm().raise(failure);
         }
         self.renumber(&left);
@@ -250,7 +227,6 @@ impl Core {
 
     fn commit(&self, total: &Parts<'_>, wave: &Wave, left: &[usize]) -> Result {
         let mut inbox = self.inbox.borrow_mut();
-        inbox.clear();
         if total.has(flags::POSTED) {
             inbox.fill(&mut **self.circle.borrow_mut());
         }
@@ -261,7 +237,9 @@ impl Core {
             self.transfer(&mut inbox)?;
         }
         self.conclude(total, wave)?;
-        self.deliver(&mut inbox)?;
+        if total.has(flags::POSTED) {
+            self.deliver(&mut inbox)?;
+        }
         if total.has(flags::FORWARDS) {
             for (number, item) in self.items.borrow_mut().collective_mut().iter_mut().enumerate() {
                 item.forward(number as u32, &mut self.outbox.borrow_mut(), &**self.circle.borrow());
@@ -269,7 +247,9 @@ impl Core {
             self.round(&mut inbox)?;
             self.deliver(&mut inbox)?;
         }
-        inbox.clear();
+        if total.has(flags::POSTED) {
+            inbox.clear();
+        }
         for item in self.items.borrow_mut().all_mut() {
             item.finish(left)?;
         }
@@ -334,20 +314,12 @@ impl Core {
 
     /// Gives items and variables what the wave found.
     fn conclude(&self, total: &Parts<'_>, wave: &Wave) -> Result {
-        let before = if wave.melded.before.is_empty() {
-            None
-        } else {
-            Some(Parts::of(&wave.melded.before)?)
-        };
+        let before = if wave.melded.before.is_empty() { None } else { Some(Parts::of(&wave.melded.before)?) };
         // Those below may all have left; then they had nothing to say.
         let before = before.filter(|before| !before.has(flags::NOBODY));
         let (mut totals, mut befores) = (Body::of(total), before.as_ref().map(Body::of));
         let mut items = self.items.borrow_mut();
-        for item in items
-            .collective_mut()
-            .iter_mut()
-            .filter(|item| item.follows().is_none())
-        {
+        for item in items.collective_mut().iter_mut().filter(|item| item.follows().is_none()) {
             let (needs, mut found) = (item.needs(), None);
             if needs != Needs::Nothing {
                 let (all, below) = (totals.item()?, befores.as_mut().map(Body::item).transpose()?);
@@ -355,12 +327,27 @@ impl Core {
             }
             item.conclude(found)?;
         }
-        let written = totals.entries(total, flags::WRITTEN)?;
-        let written_below = match (&mut befores, &before) {
-            (Some(body), Some(parts)) => Some(body.entries(parts, flags::WRITTEN)?),
-            _ => None,
+        drop(items);
+        if total.has(flags::WRITTEN | flags::DROPPED) {
+            self.conclude_declared(total, totals, before.as_ref().zip(befores))?;
+        }
+        Ok(())
+    }
+
+    /// Gives variables what was written to them, and forgets what everybody has dropped. `totals` and `befores` have been
+    /// read up to there.
+    fn conclude_declared(
+        &self,
+        total: &Parts<'_>,
+        mut totals: Body<'_>,
+        befores: Option<(&Parts<'_>, Body<'_>)>,
+    ) -> Result {
+        let mut written = totals.entries(total, flags::WRITTEN)?;
+        let written_below = match befores {
+            Some((before, mut body)) => Some(body.entries(before, flags::WRITTEN)?),
+            None => None,
         };
-        for item in items.collective_mut() {
+        for item in self.items.borrow_mut().collective_mut() {
             if let Some(variable) = item.follows() {
                 let mut found = None;
                 let mut entries = written_below;
@@ -371,16 +358,12 @@ impl Core {
             }
         }
         let mut registry = self.registry.borrow_mut();
-        let mut entries = written;
-        while let Some((number, bytes)) = entries.next()? {
+        while let Some((number, bytes)) = written.next()? {
             registry.variable(number).ok_or_else(exchange::damaged)?.commit(bytes)?;
         }
         let mut dropped = totals.entries(total, flags::DROPPED)?;
         while let Some((number, count)) = dropped.next()? {
-            let count = count
-                .try_into()
-                .map(u32::from_le_bytes)
-                .map_err(|_| exchange::damaged())?;
+            let count = count.try_into().map(u32::from_le_bytes).map_err(|_| exchange::damaged())?;
             registry.drop_by(number, count, self.size.get());
         }
         Ok(())
@@ -390,7 +373,8 @@ impl Core {
         let registry = self.registry.borrow();
         let mut items = self.items.borrow_mut();
         let kinds = [exchange::Kind::Data, exchange::Kind::Moved];
-        let mut changed = Vec::new();
+        let mut changed = self.changed.borrow_mut();
+        changed.clear();
         inbox.visit(&kinds, |from, address, payload: Payload<'_>| match address {
             Address::Item(number) => {
                 let item = items.get_mut(number).ok_or_else(exchange::damaged)?;
@@ -400,10 +384,7 @@ impl Core {
                 if changed.last() != Some(&number) {
                     changed.push(number);
                 }
-                registry
-                    .object(number)
-                    .ok_or_else(exchange::damaged)?
-                    .deliver(from, payload)
+                registry.object(number).ok_or_else(exchange::damaged)?.deliver(from, payload)
             }
         })?;
         for object in changed.iter().filter_map(|&number| registry.object(number)) {
@@ -418,10 +399,7 @@ impl Core {
             return;
         }
         let stayed: Vec<usize> = (0..self.size.get()).filter(|rank| !left.contains(rank)).collect();
-        let rank = stayed
-            .iter()
-            .position(|&rank| rank == self.rank.get())
-            .expect("those who left hold no boundary");
+        let rank = stayed.iter().position(|&rank| rank == self.rank.get()).expect("those who left hold no boundary");
         let key = self.fresh_key();
         let circle = self.circle.borrow().join(key, &stayed, rank);
         *self.circle.borrow_mut() = circle;
@@ -434,24 +412,14 @@ impl Core {
     pub(super) fn leave(&self) -> Result {
         let mut mine = Vec::with_capacity(HEADER + 4);
         contribution::open(0, flags::NOBODY, &(self.rank.get() as u32).to_le_bytes(), &mut mine);
-        let mut melder = Melder {
-            operators: None,
-            is_bare: false,
-        };
+        let mut melder = Melder { operators: None, is_bare: false };
         Ok(self.circle.borrow_mut().leave(&mine, &mut melder)?)
     }
 
     /// An error about the step that has just closed.
     pub(crate) fn closed_error(&self, kind: ErrorKind, what: impl std::fmt::Display) -> Error {
         let step = self.steps.get().wrapping_sub(1);
-        Error::new(
-            kind,
-            format!(
-                "step {step} of group {}: {what} ({})",
-                self.path(),
-                place(self.site.get())
-            ),
-        )
+        Error::new(kind, format!("step {step} of group {}: {what} ({})", self.path(), place(self.site.get())))
     }
 
     /// A fingerprint of a list of numbers.

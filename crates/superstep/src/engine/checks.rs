@@ -101,11 +101,7 @@ impl Meld for FindDifference {
         let read = |bytes| postcard::from_bytes::<Differing>(bytes).unwrap_or_default();
         let (mut left, right) = (read(left), read(right));
         if left.other.is_none() {
-            left.other = if left.first.1 == right.first.1 {
-                right.other
-            } else {
-                Some(right.first)
-            };
+            left.other = if left.first.1 == right.first.1 { right.other } else { Some(right.first) };
         }
         *out = postcard::to_stdvec(&left).expect("numbers and texts can be encoded");
     }
@@ -115,38 +111,25 @@ impl Core {
     /// What must agree on all members at this boundary, as one number.
     #[inline]
     pub(super) fn fingerprint(&self, what: super::Kind) -> u64 {
-        let site = mix(self.sites.hash(self.site.get()), self.steps.get());
-        let body = mix(self.items.borrow().verbs, self.terms.get());
-        mix(mix(site, body), mix(self.declared(), what as u64))
+        let site = self.sites.hash(self.site.get()) ^ self.declared().rotate_left(7) ^ what as u64;
+        let body = self.items.borrow().verbs.wrapping_add(self.terms.get().rotate_left(31));
+        mix(mix(site, self.steps.get()), body)
     }
 
     /// Finds out with the others what differs, and makes the error of it that all of them get.
     #[cold]
     pub(super) fn explain(&self, what: super::Kind) -> Result<Error> {
-        let mut terms = if self.terms.get() == 0 {
-            Vec::new()
-        } else {
-            self.terms_in_words.borrow().clone()
-        };
+        let mut terms = if self.terms.get() == 0 { Vec::new() } else { self.terms_in_words.borrow().clone() };
         terms.sort();
         let outline = Outline {
             step: self.steps.get(),
             what: what.in_words().to_owned(),
             site: place(self.site.get()),
-            verbs: self
-                .items
-                .borrow()
-                .collective()
-                .iter()
-                .map(|item| item.describe())
-                .collect(),
+            verbs: self.items.borrow().collective().iter().map(|item| item.describe()).collect(),
             terms,
             declared: self.registry.borrow().declared.clone(),
         };
-        let mine = Differing {
-            first: (self.rank.get(), outline),
-            other: None,
-        };
+        let mine = Differing { first: (self.rank.get(), outline), other: None };
         let mine = postcard::to_stdvec(&mine).expect("numbers and texts can be encoded");
         let mut melded = Melded::default();
         self.circle.borrow_mut().meet(&mine, &mut FindDifference, &mut melded)?;
@@ -157,21 +140,14 @@ impl Core {
             None => (found.first.clone(), found.first),
         };
         let (kind, difference) = compare((first.0, &first.1), (second, &other));
-        Ok(Error::new(
-            kind,
-            format!("step {} of group {}: {difference}", first.1.step, self.path()),
-        ))
+        Ok(Error::new(kind, format!("step {} of group {}: {difference}", first.1.step, self.path())))
     }
 }
 
 /// Names the first thing in which two outlines differ.
 fn compare((a, left): (usize, &Outline), (b, right): (usize, &Outline)) -> (ErrorKind, String) {
     if (left.step, &left.what, &left.site) != (right.step, &right.what, &right.site) {
-        let steps = if left.step == right.step {
-            String::new()
-        } else {
-            format!(", its step {}", right.step)
-        };
+        let steps = if left.step == right.step { String::new() } else { format!(", its step {}", right.step) };
         let difference = format!(
             "rank {a} is at the {} at {}, rank {b} at the {} at {}{steps}; all members of a group must reach the same \
              step, or the group must be split first",
@@ -196,22 +172,13 @@ fn compare((a, left): (usize, &Outline), (b, right): (usize, &Outline)) -> (Erro
     }
     if let Some((mine, theirs)) = first_difference(&left.terms, &right.terms) {
         let (kind, advice) = if mine.starts_with("weights") && theirs.starts_with("weights") {
-            (
-                ErrorKind::ReplicaDiverged,
-                "the weights of a split must be the same on all members",
-            )
+            (ErrorKind::ReplicaDiverged, "the weights of a split must be the same on all members")
         } else if left.what == "split" {
             (ErrorKind::SplitMismatch, "all members must ask for the same split")
         } else {
-            (
-                ErrorKind::CombineMismatch,
-                "all members must name the same operator, also those that did not write",
-            )
+            (ErrorKind::CombineMismatch, "all members must name the same operator, also those that did not write")
         };
-        return (
-            kind,
-            format!("rank {a} has {mine}, rank {b} {theirs}; {advice} ({site})"),
-        );
+        return (kind, format!("rank {a} has {mine}, rank {b} {theirs}; {advice} ({site})"));
     }
     let difference =
         format!("the members differ in an argument of a collective call; the first rank of it is {b} ({site})");

@@ -90,12 +90,7 @@ impl<'a> Parts<'a> {
         let header = split(&mut bytes, HEADER)?;
         let fingerprint = u64::from_le_bytes(header[..8].try_into().map_err(|_| damaged())?);
         let leavers = split(&mut bytes, 4 * number(&header[12..]) as usize)?;
-        Ok(Self {
-            fingerprint,
-            flags: number(&header[8..]),
-            leavers,
-            body: bytes,
-        })
+        Ok(Self { fingerprint, flags: number(&header[8..]), leavers, body: bytes })
     }
 
     pub(crate) fn has(&self, flag: u32) -> bool {
@@ -103,8 +98,12 @@ impl<'a> Parts<'a> {
     }
 
     /// The ranks that leave, lowest first.
-    pub(crate) fn leavers(&self) -> impl Iterator<Item = usize> + use<'a> {
-        self.leavers.chunks_exact(4).map(|rank| number(rank) as usize)
+    #[inline]
+    pub(crate) fn left(&self) -> Vec<usize> {
+        if self.leavers.is_empty() {
+            return Vec::new();
+        }
+        self.leavers.chunks_exact(4).map(|rank| number(rank) as usize).collect()
     }
 }
 
@@ -148,7 +147,7 @@ impl<'a> Body<'a> {
     }
 
     /// The section of numbered entries that `flag` announces, if it is there.
-    pub(crate) fn entries(&mut self, parts: &Parts<'a>, flag: u32) -> Result<Entries<'a>> {
+    pub(crate) fn entries(&mut self, parts: &Parts<'_>, flag: u32) -> Result<Entries<'a>> {
         if !parts.has(flag) {
             return Ok(Entries { left: 0, bytes: &[] });
         }
@@ -229,16 +228,22 @@ impl Meld for Melder<'_> {
     }
 
     fn wants_before(&self) -> bool {
-        self.operators
-            .is_some_and(|(items, _)| items.collective().iter().any(|item| item.needs() == Needs::Before))
+        self.operators.is_some_and(|(items, _)| items.collective().iter().any(|item| item.needs() == Needs::Before))
     }
 }
 
 impl Melder<'_> {
     /// Melds what a member that left could not, now that the operators are at hand.
+    #[inline]
     pub(crate) fn resolve<'b>(&mut self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
+        let is_deferred = bytes.len() > HEADER && number(&bytes[8..]) & flags::DEFERRED != 0;
+        if is_deferred && self.operators.is_some() { self.resolve_deferred(bytes) } else { Cow::Borrowed(bytes) }
+    }
+
+    #[cold]
+    fn resolve_deferred<'b>(&mut self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
         match Parts::of(bytes) {
-            Ok(parts) if parts.has(flags::DEFERRED) && self.operators.is_some() => {
+            Ok(parts) => {
                 let (mut sides, mut out, mut melded) = (Body::of(&parts), Vec::new(), Vec::new());
                 match (sides.item(), sides.item()) {
                     (Ok(left), Ok(right)) => self.meld(left, right, &mut melded),
@@ -250,7 +255,7 @@ impl Melder<'_> {
                 }
                 Cow::Owned(out)
             }
-            _ => Cow::Borrowed(bytes),
+            Err(_) => Cow::Borrowed(bytes),
         }
     }
 }
@@ -263,18 +268,12 @@ fn meld_bodies(items: &Items, registry: &Registry, left: &Parts<'_>, right: &Par
             push_part(out, |out| guard(|| item.meld(left, right, out)))?;
         }
     }
-    let (lefts, rights) = (
-        left_body.entries(left, flags::WRITTEN)?,
-        right_body.entries(right, flags::WRITTEN)?,
-    );
+    let (lefts, rights) = (left_body.entries(left, flags::WRITTEN)?, right_body.entries(right, flags::WRITTEN)?);
     merge(lefts, rights, out, |number, left, right, out| {
         let variable = registry.variable(number).ok_or_else(damaged)?;
         guard(|| variable.meld(left, right, out))
     })?;
-    let (lefts, rights) = (
-        left_body.entries(left, flags::DROPPED)?,
-        right_body.entries(right, flags::DROPPED)?,
-    );
+    let (lefts, rights) = (left_body.entries(left, flags::DROPPED)?, right_body.entries(right, flags::DROPPED)?);
     merge(lefts, rights, out, |_, mut left, mut right, out| {
         let count = split_number(&mut left)?.saturating_add(split_number(&mut right)?);
         out.extend_from_slice(&count.to_le_bytes());
@@ -350,11 +349,7 @@ mod tests {
     fn melded(left: &[u8], right: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         let (items, registry) = (Items::default(), Registry::default());
-        Melder {
-            operators: Some((&items, &registry)),
-            is_bare: true,
-        }
-        .meld(left, right, &mut out);
+        Melder { operators: Some((&items, &registry)), is_bare: true }.meld(left, right, &mut out);
         out
     }
 
@@ -383,10 +378,7 @@ mod tests {
 
     #[test]
     fn what_a_leaver_cannot_meld_is_melded_later_with_each_leaver_listed_once() {
-        let mut leaver = Melder {
-            operators: None,
-            is_bare: false,
-        };
+        let mut leaver = Melder { operators: None, is_bare: false };
         let mut deferred = Vec::new();
         leaver.meld(&bare(8, 0, &[2]), &bare(8, flags::READS, &[4]), &mut deferred);
         assert!(Parts::of(&deferred).unwrap().has(flags::DEFERRED));

@@ -56,6 +56,8 @@ pub(crate) struct Core {
     pub(crate) terms: Cell<u64>,
     /// The same in words, for messages.
     pub(crate) terms_in_words: RefCell<Vec<String>>,
+    /// Whether anything was registered since the last boundary: a step of which this is false is an empty one.
+    pub(crate) is_stirred: Cell<bool>,
     /// What this step's contribution says; see [`super::flags`].
     pub(crate) flags: Cell<u32>,
     pub(crate) circle: RefCell<Box<dyn Circle>>,
@@ -65,6 +67,8 @@ pub(crate) struct Core {
     pub(crate) registry: RefCell<Registry>,
     pub(crate) wave: RefCell<Wave>,
     pub(crate) sites: Sites,
+    /// The objects that a delivery has changed; kept for its room.
+    pub(crate) changed: RefCell<Vec<u32>>,
 }
 
 impl Core {
@@ -90,6 +94,7 @@ impl Core {
             declared: Cell::new(0),
             terms: Cell::new(0),
             terms_in_words: RefCell::default(),
+            is_stirred: Cell::new(false),
             flags: Cell::new(0),
             circle: RefCell::new(circle),
             items: RefCell::default(),
@@ -98,6 +103,7 @@ impl Core {
             registry: RefCell::default(),
             wave: RefCell::default(),
             sites: Sites::default(),
+            changed: RefCell::default(),
         })
     }
 
@@ -122,12 +128,7 @@ impl Core {
     /// An error that says where it happened.
     #[cold]
     pub(crate) fn error(&self, kind: ErrorKind, what: impl std::fmt::Display, site: &Location<'_>) -> Error {
-        let message = format!(
-            "step {} of group {}: {what} ({})",
-            self.steps.get(),
-            self.path(),
-            place(site)
-        );
+        let message = format!("step {} of group {}: {what} ({})", self.steps.get(), self.path(), place(site));
         Error::new(kind, message)
     }
 
@@ -136,18 +137,28 @@ impl Core {
     pub(crate) fn begin(&self, site: &'static Location<'static>, phase: Phase) {
         self.site.set(site);
         self.phase.set(phase);
-        self.flags.set(0);
         self.terms.set(0);
-        self.items.borrow_mut().clear();
-        // A body that unwound and was caught may have left something behind.
+        self.flags.set(0);
+        // Also what the body of a step left behind that unwound and was caught.
+        let mut items = self.items.borrow_mut();
+        if !items.is_empty() {
+            items.clear();
+        }
         if !self.outbox.borrow().is_empty() {
             self.outbox.borrow_mut().clear();
         }
     }
 
+    /// Makes the next boundary a full one.
+    #[inline]
+    pub(crate) fn stir(&self) {
+        self.is_stirred.set(true);
+    }
+
     /// Places an item and returns its pending value. `salt` is whatever must also agree on all members.
     #[inline]
     pub(crate) fn place<I: Item, T>(&self, item: I, salt: u64) -> Pending<T> {
+        self.stir();
         let mut items = self.items.borrow_mut();
         items.verbs = mix(items.verbs, mix(super::checks::type_hash::<I>(), salt));
         Pending::new(items.place(item), self.steps.get())
@@ -156,11 +167,13 @@ impl Core {
     /// Places an item that no other member needs to have.
     #[inline]
     pub(crate) fn place_alone<I: Item, T>(&self, item: I) -> Pending<T> {
+        self.stir();
         Pending::new(self.items.borrow_mut().place_alone(item), self.steps.get())
     }
 
     #[inline]
     pub(crate) fn raise_flag(&self, flag: u32) {
+        self.stir();
         self.flags.set(self.flags.get() | flag);
     }
 
@@ -207,27 +220,22 @@ impl Core {
         self.registry.borrow_mut().add_object(object)
     }
 
+    /// What the group has declared, to be changed.
     pub(crate) fn registry(&self) -> RefMut<'_, Registry> {
+        self.stir();
         self.registry.borrow_mut()
     }
 
     /// Refuses a rank that is not in the group.
     #[inline]
     pub(crate) fn check_rank(&self, rank: usize, site: &Location<'_>) -> Result {
-        if rank < self.size.get() {
-            Ok(())
-        } else {
-            Err(self.bad_rank(rank, site))
-        }
+        if rank < self.size.get() { Ok(()) } else { Err(self.bad_rank(rank, site)) }
     }
 
     #[cold]
     fn bad_rank(&self, rank: usize, site: &Location<'_>) -> Error {
         let size = self.size.get();
-        let what = format!(
-            "rank {rank} named in a group of {size}; ranks run from 0 to {}",
-            size - 1
-        );
+        let what = format!("rank {rank} named in a group of {size}; ranks run from 0 to {}", size - 1);
         self.error(ErrorKind::RankOutOfRange, what, site)
     }
 

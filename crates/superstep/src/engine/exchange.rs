@@ -175,20 +175,13 @@ impl Inbox {
                     3 => Kind::Notice,
                     _ => return Err(damaged()),
                 };
-                let object = if kind == Kind::Moved {
-                    Some(moved.next().ok_or_else(damaged)?)
-                } else {
-                    None
-                };
+                let object = if kind == Kind::Moved { Some(moved.next().ok_or_else(damaged)?) } else { None };
                 if !kinds.contains(&kind) {
                     continue;
                 }
                 let address = word(0);
-                let address = if address & ITEM == 0 {
-                    Address::Object(address)
-                } else {
-                    Address::Item(address & !ITEM)
-                };
+                let address =
+                    if address & ITEM == 0 { Address::Object(address) } else { Address::Item(address & !ITEM) };
                 match object {
                     // What is left in its place is never looked at again.
                     Some(object) => take(*from, address, Payload::Moved(std::mem::replace(object, Box::new(()))))?,
@@ -209,16 +202,7 @@ mod tests {
     use super::*;
 
     fn inbox(bytes: Vec<u8>) -> Inbox {
-        Inbox {
-            trays: vec![(
-                3,
-                Tray {
-                    bytes,
-                    moved: Vec::new(),
-                },
-            )],
-            used: 1,
-        }
+        Inbox { trays: vec![(3, Tray { bytes, moved: Vec::new() })], used: 1 }
     }
 
     fn record(address: Address, kind: Kind, payload: &[u8]) -> Vec<u8> {
@@ -242,13 +226,7 @@ mod tests {
                 Ok(())
             })
             .unwrap();
-        assert_eq!(
-            seen,
-            [
-                (3, Address::Item(4), b"abc".to_vec()),
-                (3, Address::Object(9), b"d".to_vec())
-            ]
-        );
+        assert_eq!(seen, [(3, Address::Item(4), b"abc".to_vec()), (3, Address::Object(9), b"d".to_vec())]);
     }
 
     #[test]

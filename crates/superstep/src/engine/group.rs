@@ -29,10 +29,7 @@ pub struct Group {
 
 impl Group {
     pub(crate) fn new(core: Rc<Core>) -> Self {
-        Self {
-            step: Step { core },
-            _here: PhantomData,
-        }
+        Self { step: Step { core }, _here: PhantomData }
     }
 
     /// The group of all processors of a run.

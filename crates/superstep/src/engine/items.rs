@@ -191,11 +191,7 @@ impl Items {
     }
 
     pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut Box<dyn Item>> {
-        let boxes = if number & ALONE == 0 {
-            &mut self.collective
-        } else {
-            &mut self.alone
-        };
+        let boxes = if number & ALONE == 0 { &mut self.collective } else { &mut self.alone };
         boxes.all_mut().get_mut((number & !ALONE) as usize)
     }
 }

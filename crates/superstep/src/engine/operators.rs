@@ -249,11 +249,7 @@ bitwise!(bool, false, true);
 impl<T, C: Combine<T>> Combine<Vec<T>> for Each<C> {
     fn combine(&self, acc: &mut Vec<T>, with: &Vec<T>) {
         if acc.len() != with.len() {
-            let message = format!(
-                "vectors of {} and of {} elements cannot be combined",
-                acc.len(),
-                with.len()
-            );
+            let message = format!("vectors of {} and of {} elements cannot be combined", acc.len(), with.len());
             refuse(ErrorKind::CombineMismatch, message);
         }
         for (acc, with) in acc.iter_mut().zip(with) {

@@ -87,10 +87,7 @@ struct Numbered<T: ?Sized> {
 
 impl<T: ?Sized> Default for Numbered<T> {
     fn default() -> Self {
-        Self {
-            all: Vec::new(),
-            dropped: Vec::new(),
-        }
+        Self { all: Vec::new(), dropped: Vec::new() }
     }
 }
 
@@ -124,8 +121,6 @@ pub(crate) struct Registry {
     pub(crate) touched: Vec<u32>,
     /// Objects that have something to hand over.
     pub(crate) outgoing: Vec<u32>,
-    /// Objects that take part in a transfer from area to area.
-    pub(crate) transferring: Vec<u32>,
     /// The objects that are queues: they turn at every boundary.
     pub(crate) queues: Vec<u32>,
     /// Variables that were borrowed or written.
@@ -178,13 +173,26 @@ impl Registry {
         }
     }
 
+    /// Ends the step for the variables that were written.
+    pub(crate) fn settle_variables(&mut self) {
+        for &number in &self.written {
+            if let Some(variable) = self.variable(number) {
+                variable.settle();
+            }
+        }
+        self.written.clear();
+    }
+
+    /// Puts the messages that have come in the place of those of the step before.
+    pub(crate) fn turn_queues(&self) {
+        for queue in self.queues.iter().filter_map(|&number| self.object(number)) {
+            queue.settle();
+        }
+    }
+
     /// All objects that are left, with their numbers.
     pub(crate) fn objects(&self) -> impl Iterator<Item = (u32, &Rc<dyn Object>)> {
-        self.objects
-            .all
-            .iter()
-            .enumerate()
-            .filter_map(|(number, object)| Some((number as u32, object.as_ref()?)))
+        self.objects.all.iter().enumerate().filter_map(|(number, object)| Some((number as u32, object.as_ref()?)))
     }
 
     /// Lets every object follow a new numbering.

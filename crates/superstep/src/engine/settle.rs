@@ -19,11 +19,7 @@ pub struct Pending<T> {
 
 impl<T> Pending<T> {
     pub(crate) fn new(item: u32, step: u64) -> Self {
-        Self {
-            item,
-            step,
-            _value: PhantomData,
-        }
+        Self { item, step, _value: PhantomData }
     }
 }
 

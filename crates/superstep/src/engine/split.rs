@@ -175,9 +175,7 @@ fn enter(core: &Rc<Core>, how: &Split<'_>, site: &'static Location<'static>) -> 
     core.add_term(term, words);
     let choices = match *how {
         Split::By(count, choice) => {
-            let choice = choice
-                .filter(|&choice| choice < count)
-                .map_or(u64::MAX, |choice| choice as u64);
+            let choice = choice.filter(|&choice| choice < count).map_or(u64::MAX, |choice| choice as u64);
             Some(core.place::<Tally, Vec<u64>>(Tally::new(choice), 0))
         }
         _ => None,
@@ -191,10 +189,7 @@ fn enter(core: &Rc<Core>, how: &Split<'_>, site: &'static Location<'static>) -> 
         }
         Split::Even(count) => vec![even(count, rank, size)],
         Split::Every(count) if count <= size => vec![even(count, rank, size)],
-        Split::Every(count) => (rank..count)
-            .step_by(size)
-            .map(|id| Part::new(id, vec![rank], rank))
-            .collect(),
+        Split::Every(count) => (rank..count).step_by(size).map(|id| Part::new(id, vec![rank], rank)).collect(),
         Split::Weighted(weights) => {
             let sizes = share(weights, size).map_err(|what| core.closed_error(ErrorKind::BadWeight, what))?;
             vec![consecutive(&sizes, rank)]
@@ -204,11 +199,7 @@ fn enter(core: &Rc<Core>, how: &Split<'_>, site: &'static Location<'static>) -> 
             let of = |rank: usize| all.get(rank).copied().unwrap_or(u64::MAX);
             let id = of(rank);
             let members: Vec<usize> = (0..size).filter(|&member| of(member) == id).collect();
-            vec![if id == u64::MAX {
-                None
-            } else {
-                Part::new(id as usize, members, rank)
-            }]
+            vec![if id == u64::MAX { None } else { Part::new(id as usize, members, rank) }]
         }
     };
     core.phase.set(Phase::Split);
@@ -227,10 +218,9 @@ fn terms(how: &Split<'_>) -> (u64, String) {
     match how {
         Split::Even(count) => (mix(1, *count as u64), format!("{count} subgroups")),
         Split::Every(count) => (mix(2, *count as u64), format!("every one of {count} subgroups")),
-        Split::Weighted(weights) => (
-            mix(3, Core::hash_numbers(weights.iter().map(|weight| weight.to_bits()))),
-            format!("weights {weights:?}"),
-        ),
+        Split::Weighted(weights) => {
+            (mix(3, Core::hash_numbers(weights.iter().map(|weight| weight.to_bits()))), format!("weights {weights:?}"))
+        }
         Split::By(count, _) => (mix(4, *count as u64), format!("a choice of {count} subgroups")),
     }
 }
@@ -253,11 +243,7 @@ fn consecutive(sizes: &[usize], rank: usize) -> Option<Part> {
 
 /// Shares `processors` out in proportion to `weights`, at least one to each that is not zero.
 fn share(weights: &[f64], processors: usize) -> Result<Vec<usize>, String> {
-    if let Some((at, weight)) = weights
-        .iter()
-        .enumerate()
-        .find(|(_, weight)| !weight.is_finite() || **weight < 0.0)
-    {
+    if let Some((at, weight)) = weights.iter().enumerate().find(|(_, weight)| !weight.is_finite() || **weight < 0.0) {
         return Err(format!("weight {at} is {weight}; weights are finite and not negative"));
     }
     let mut sizes = vec![0; weights.len()];
@@ -325,21 +311,7 @@ mod tests {
 
     #[test]
     fn even_parts_deal_the_ranks_round() {
-        assert_eq!(
-            even(2, 3, 5),
-            Some(Part {
-                id: 1,
-                members: vec![1, 3],
-                rank: 1
-            })
-        );
-        assert_eq!(
-            even(7, 2, 3),
-            Some(Part {
-                id: 2,
-                members: vec![2],
-                rank: 0
-            })
-        );
+        assert_eq!(even(2, 3, 5), Some(Part { id: 1, members: vec![1, 3], rank: 1 }));
+        assert_eq!(even(7, 2, 3), Some(Part { id: 2, members: vec![2], rank: 0 }));
     }
 }

@@ -22,7 +22,10 @@ impl Step {
         self.core.size.get()
     }
 
+    /// What this step has for others.
+    #[inline]
     pub(crate) fn outbox(&self) -> RefMut<'_, Outbox> {
+        self.core.stir();
         self.core.outbox.borrow_mut()
     }
 }

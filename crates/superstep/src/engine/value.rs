@@ -48,10 +48,7 @@ pub(crate) fn encode<T: Value>(value: &T, out: &mut Vec<u8>) -> Result {
         }
     });
     *out = postcard::to_extend(value, std::mem::take(out)).map_err(|cause| {
-        Error::new(
-            ErrorKind::Encode,
-            format!("a value of type {} cannot be encoded: {cause}", type_name::<T>()),
-        )
+        Error::new(ErrorKind::Encode, format!("a value of type {} cannot be encoded: {cause}", type_name::<T>()))
     })?;
     Ok(())
 }
@@ -80,11 +77,7 @@ pub(crate) fn decode<T: Value>(bytes: &[u8]) -> Result<T> {
 /// Reads a run of plain elements.
 pub(crate) fn decode_plain<T: Element>(bytes: &[u8]) -> Result<Vec<T>> {
     if size_of::<T>() == 0 || !bytes.len().is_multiple_of(size_of::<T>()) {
-        return if bytes.is_empty() {
-            Ok(Vec::new())
-        } else {
-            Err(damaged::<T>(bytes))
-        };
+        return if bytes.is_empty() { Ok(Vec::new()) } else { Err(damaged::<T>(bytes)) };
     }
     match bytemuck::try_cast_slice(bytes) {
         Ok(elements) => Ok(elements.to_vec()),
@@ -97,11 +90,7 @@ pub(crate) fn decode_plain<T: Element>(bytes: &[u8]) -> Result<Vec<T>> {
 }
 
 fn damaged<T>(bytes: &[u8]) -> Error {
-    let message = format!(
-        "{} bytes that should be a value of type {} are not one",
-        bytes.len(),
-        type_name::<T>()
-    );
+    let message = format!("{} bytes that should be a value of type {} are not one", bytes.len(), type_name::<T>());
     Error::new(ErrorKind::Damaged, message)
 }
 

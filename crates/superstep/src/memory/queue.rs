@@ -32,23 +32,12 @@ struct End<G, T> {
 
 impl<G: Value, T: Value> Object for End<G, T> {
     fn describe(&self) -> String {
-        format!(
-            "queue of ({}, {}) of {}",
-            type_name::<G>(),
-            type_name::<T>(),
-            place(self.site)
-        )
+        format!("queue of ({}, {}) of {}", type_name::<G>(), type_name::<T>(), place(self.site))
     }
 
     fn flush(&self, number: u32, outbox: &mut Outbox, circle: &dyn Circle) -> Result {
         self.has_sent.set(false);
-        for (to, batch) in self
-            .sent
-            .borrow_mut()
-            .iter_mut()
-            .enumerate()
-            .filter(|(_, batch)| !batch.is_empty())
-        {
+        for (to, batch) in self.sent.borrow_mut().iter_mut().enumerate().filter(|(_, batch)| !batch.is_empty()) {
             let batch = std::mem::take(batch);
             if circle.shares(to) {
                 outbox.push_moved(to, Address::Object(number), Box::new(batch));
@@ -140,15 +129,9 @@ impl Group {
             has_sent: Cell::new(false),
             site: Location::caller(),
         });
-        let number = self
-            .core()
-            .add_object(Rc::clone(&end) as Rc<dyn Object>, type_hash::<End<G, T>>());
+        let number = self.core().add_object(Rc::clone(&end) as Rc<dyn Object>, type_hash::<End<G, T>>());
         self.core().registry().queues.push(number);
-        Queue {
-            core: Rc::clone(self.core()),
-            end,
-            number,
-        }
+        Queue { core: Rc::clone(self.core()), end, number }
     }
 }
 
@@ -179,13 +162,7 @@ impl<G: Value, T: Value> Drop for Queue<G, T> {
 
 impl<G: Value, T: Value> std::fmt::Debug for Queue<G, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "Queue<{}, {}>({} messages)",
-            type_name::<G>(),
-            type_name::<T>(),
-            self.len()
-        )
+        write!(f, "Queue<{}, {}>({} messages)", type_name::<G>(), type_name::<T>(), self.len())
     }
 }
 
@@ -202,8 +179,7 @@ impl Step {
     #[track_caller]
     #[inline]
     pub fn send<G: Value, T: Value>(&self, queue: &Queue<G, T>, to: usize, tag: G, value: T) {
-        self.try_send(queue, to, tag, value)
-            .unwrap_or_else(|error| error.raise());
+        self.try_send(queue, to, tag, value).unwrap_or_else(|error| error.raise());
     }
 
     /// Sends like [`send`](Self::send), or returns why that cannot be done.

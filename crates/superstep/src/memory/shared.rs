@@ -95,14 +95,7 @@ impl<T: Value> Variable for Copy<T> {
 
     fn meld(&self, left: &[u8], right: &[u8], out: &mut Vec<u8>) -> Result {
         self.with_operator(|op| {
-            fold(
-                op.rule(),
-                |acc, with| op.combine(acc, with),
-                &|| format!("the {}", self.describe()),
-                left,
-                right,
-                out,
-            )
+            fold(op.rule(), |acc, with| op.combine(acc, with), &|| format!("the {}", self.describe()), left, right, out)
         })
     }
 
@@ -164,14 +157,8 @@ impl Group {
             instead: RefCell::new(None),
             site: Location::caller(),
         });
-        let number = self
-            .core()
-            .add_variable(Rc::clone(&copy) as Rc<dyn Variable>, type_hash::<Declared<T, C>>());
-        Shared {
-            core: Rc::clone(self.core()),
-            copy,
-            number,
-        }
+        let number = self.core().add_variable(Rc::clone(&copy) as Rc<dyn Variable>, type_hash::<Declared<T, C>>());
+        Shared { core: Rc::clone(self.core()), copy, number }
     }
 }
 
@@ -191,9 +178,7 @@ impl<T: Value> Shared<T> {
     #[track_caller]
     pub fn set(&self, value: T) {
         self.check_open();
-        let Ok(mut copy) = self.copy.value.try_borrow_mut() else {
-            self.refuse_while_borrowed()
-        };
+        let Ok(mut copy) = self.copy.value.try_borrow_mut() else { self.refuse_while_borrowed() };
         let old = std::mem::replace(&mut *copy, value);
         drop(copy);
         self.copy.agreed.borrow_mut().get_or_insert(old);
@@ -215,9 +200,7 @@ impl<T: Value> Shared<T> {
     #[track_caller]
     pub fn write(&self) -> RefMut<'_, T> {
         self.check_open();
-        let Ok(copy) = self.copy.value.try_borrow_mut() else {
-            self.refuse_while_borrowed()
-        };
+        let Ok(copy) = self.copy.value.try_borrow_mut() else { self.refuse_while_borrowed() };
         self.copy.agreed.borrow_mut().get_or_insert_with(|| copy.clone());
         self.mark_written();
         copy
@@ -226,25 +209,16 @@ impl<T: Value> Shared<T> {
     #[track_caller]
     fn check_open(&self) {
         if !matches!(self.core.phase.get(), Phase::Step | Phase::Split) {
-            let what = format!(
-                "the {} is written outside of any step; write it in a step's body",
-                self.copy.describe()
-            );
-            self.core
-                .error(ErrorKind::OutsideStep, what, Location::caller())
-                .raise();
+            let what =
+                format!("the {} is written outside of any step; write it in a step's body", self.copy.describe());
+            self.core.error(ErrorKind::OutsideStep, what, Location::caller()).raise();
         }
     }
 
     #[track_caller]
     fn refuse_while_borrowed(&self) -> ! {
-        let what = format!(
-            "the {} is written while it is borrowed; drop the borrow first",
-            self.copy.describe()
-        );
-        self.core
-            .error(ErrorKind::StillBorrowed, what, Location::caller())
-            .raise()
+        let what = format!("the {} is written while it is borrowed; drop the borrow first", self.copy.describe());
+        self.core.error(ErrorKind::StillBorrowed, what, Location::caller()).raise()
     }
 
     fn mark_written(&self) {
@@ -303,12 +277,9 @@ impl Step {
     /// Nothing beyond the boundary's messages.
     #[track_caller]
     pub fn combine<T: Value, C: Combine<T>>(&self, x: &Shared<T>, op: C) {
-        self.core
-            .check_member(&x.core, "variable", Location::caller())
-            .unwrap_or_else(|error| error.raise());
+        self.core.check_member(&x.core, "variable", Location::caller()).unwrap_or_else(|error| error.raise());
         let name = format!("operator {} for the {}", type_name::<C>(), x.copy.describe());
-        self.core
-            .add_term(type_hash::<C>().wrapping_mul(u64::from(x.number) + 1), name);
+        self.core.add_term(type_hash::<C>().wrapping_mul(u64::from(x.number) + 1), name);
         *x.copy.instead.borrow_mut() = Some(Box::new(Forgotten(op)));
         x.mark();
     }
@@ -319,13 +290,7 @@ impl Step {
     pub fn combine_prefix<T: Value + Default, C: Combine<T>>(&self, x: &Shared<T>, op: C) -> Pending<T> {
         self.combine(x, op);
         let none = op.identity().unwrap_or_default();
-        self.core.place(
-            PrefixOf::<T> {
-                variable: x.number,
-                value: Some(none),
-            },
-            u64::from(x.number),
-        )
+        self.core.place(PrefixOf::<T> { variable: x.number, value: Some(none) }, u64::from(x.number))
     }
 }
 
@@ -389,14 +354,7 @@ impl<T: Value, C: Combine<T>> Item for Fold<T, C> {
     }
 
     fn meld(&self, left: &[u8], right: &[u8], out: &mut Vec<u8>) -> Result {
-        fold(
-            self.op.rule(),
-            |acc, with| self.op.combine(acc, with),
-            &|| self.describe(),
-            left,
-            right,
-            out,
-        )
+        fold(self.op.rule(), |acc, with| self.op.combine(acc, with), &|| self.describe(), left, right, out)
     }
 
     fn conclude(&mut self, found: Option<&[u8]>) -> Result {
@@ -457,15 +415,7 @@ impl<T: Value, C: Combine<T>> Item for FoldTo<T, C> {
 
 impl Step {
     fn fold<T: Value, C: Combine<T>>(&self, verb: &'static str, needs: Needs, value: T, op: C) -> Fold<T, C> {
-        Fold {
-            verb,
-            needs,
-            value: Some(value),
-            none: None,
-            adds_own: false,
-            wants: true,
-            op,
-        }
+        Fold { verb, needs, value: Some(value), none: None, adds_own: false, wants: true, op }
     }
 
     /// Combines everybody's `value` in rank order; all get the result. Collective.
@@ -484,9 +434,7 @@ impl Step {
     /// As [`reduce`](Self::reduce).
     #[track_caller]
     pub fn reduce_to<T: Value, C: Combine<T>>(&self, root: usize, value: T, op: C) -> Pending<Option<T>> {
-        self.core
-            .check_rank(root, Location::caller())
-            .unwrap_or_else(|error| error.raise());
+        self.core.check_rank(root, Location::caller()).unwrap_or_else(|error| error.raise());
         let mut fold = self.fold("reduce_to", Needs::Total, value, op);
         fold.wants = self.rank() == root;
         self.core.place(FoldTo { fold, value: None }, root as u64)

@@ -49,10 +49,7 @@ impl<T: Element> Part<T> {
     fn write(&self, at: usize, bytes: &[u8]) -> Result {
         let mut region = self.region.borrow_mut();
         let len = bytes.len() / size_of::<T>().max(1);
-        let target = at
-            .checked_add(len)
-            .and_then(|end| region.as_mut_slice().get_mut(at..end))
-            .ok_or_else(damaged)?;
+        let target = at.checked_add(len).and_then(|end| region.as_mut_slice().get_mut(at..end)).ok_or_else(damaged)?;
         let target = bytemuck::cast_slice_mut::<T, u8>(target);
         if target.len() != bytes.len() {
             return Err(damaged());
@@ -81,9 +78,8 @@ impl<T: Element> Object for Part<T> {
     }
 
     fn serve(&self, from: usize, request: &[u8], outbox: &mut Outbox) -> Result {
-        let mut words = request
-            .chunks_exact(8)
-            .map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()) as usize);
+        let mut words =
+            request.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()) as usize);
         let mut word = || words.next().ok_or_else(damaged);
         let (reply_to, start, len) = (word()? as u64, word()?, word()?);
         let region = self.region.borrow();
@@ -190,11 +186,7 @@ impl Group {
         });
         let number = core.add_object(Rc::clone(&part) as Rc<dyn Object>, type_hash::<Part<T>>());
         let lens = core.place::<Tally, Vec<u64>>(Tally::new(len as u64), 0);
-        let area = Area {
-            core: Rc::clone(core),
-            part,
-            number,
-        };
+        let area = Area { core: Rc::clone(core), part, number };
         {
             let (circle, mut outbox) = (core.circle.borrow(), core.outbox.borrow_mut());
             for to in (0..core.size.get()).filter(|&to| to != core.rank.get() && circle.shares(to)) {
@@ -226,9 +218,7 @@ impl<T: Element> Area<T> {
     /// If there is no such member.
     #[track_caller]
     pub fn len_of(&self, rank: usize) -> usize {
-        self.core
-            .check_rank(rank, Location::caller())
-            .unwrap_or_else(|error| error.raise());
+        self.core.check_rank(rank, Location::caller()).unwrap_or_else(|error| error.raise());
         self.part.lens.borrow()[rank]
     }
 
@@ -328,8 +318,7 @@ impl Step {
     #[track_caller]
     #[inline]
     pub fn put<T: Element>(&self, to: usize, values: &[T], area: &Area<T>, offset: usize) {
-        self.try_put(to, values, area, offset)
-            .unwrap_or_else(|error| error.raise());
+        self.try_put(to, values, area, offset).unwrap_or_else(|error| error.raise());
     }
 
     /// Puts like [`put`](Self::put), or returns why that cannot be done.
@@ -343,10 +332,7 @@ impl Step {
         }
         self.core.check_rank(to, site)?;
         area.check_place(to, offset, values.len(), site)?;
-        self.outbox()
-            .push(to, Address::Object(area.number), Record::Data, |out| {
-                write_put(out, offset, values)
-            });
+        self.outbox().push(to, Address::Object(area.number), Record::Data, |out| write_put(out, offset, values));
         Ok(())
     }
 
@@ -354,11 +340,9 @@ impl Step {
     pub(super) fn give<T: Element>(&self, to: usize, values: Vec<T>, area: &Area<T>, offset: usize) {
         let address = Address::Object(area.number);
         if self.core.circle.borrow().shares(to) {
-            self.outbox()
-                .push_moved(to, address, Box::new(Given { at: offset, values }));
+            self.outbox().push_moved(to, address, Box::new(Given { at: offset, values }));
         } else {
-            self.outbox()
-                .push(to, address, Record::Data, |out| write_put(out, offset, &values));
+            self.outbox().push(to, address, Record::Data, |out| write_put(out, offset, &values));
         }
     }
 
@@ -387,22 +371,15 @@ impl Step {
         let range = area.check_section(from, &at, site)?;
         let reach = area.part.reaches.borrow()[from].clone();
         let is_reached = reach.is_some();
-        let get = Get {
-            from,
-            range: range.clone(),
-            reach,
-            values: None,
-            site,
-        };
+        let get = Get { from, range: range.clone(), reach, values: None, site };
         let pending = self.core.place_alone(get);
         self.core.raise_flag(flags::READS);
         if !is_reached {
-            self.outbox()
-                .push(from, Address::Object(area.number), Record::Request, |out| {
-                    for word in [u64::from(pending.item), range.start as u64, range.len() as u64] {
-                        out.extend_from_slice(&word.to_le_bytes());
-                    }
-                });
+            self.outbox().push(from, Address::Object(area.number), Record::Request, |out| {
+                for word in [u64::from(pending.item), range.start as u64, range.len() as u64] {
+                    out.extend_from_slice(&word.to_le_bytes());
+                }
+            });
         }
         Ok(pending)
     }
@@ -433,11 +410,8 @@ impl<T: Element> Item for Get<T> {
 
     fn read(&mut self, left: &[usize]) -> Result {
         if left.contains(&self.from) {
-            let message = format!(
-                "rank {} left the group before this get was served ({})",
-                self.from,
-                place(self.site)
-            );
+            let message =
+                format!("rank {} left the group before this get was served ({})", self.from, place(self.site));
             return Err(Error::new(ErrorKind::Departed, message));
         }
         if let Some(reach) = &self.reach {

@@ -49,10 +49,7 @@ pub(super) struct Transfers<T> {
 
 impl<T> Default for Transfers<T> {
     fn default() -> Self {
-        Self {
-            pulls: Vec::new(),
-            lent: Vec::new(),
-        }
+        Self { pulls: Vec::new(), lent: Vec::new() }
     }
 }
 
@@ -121,8 +118,7 @@ impl Step {
     /// As [`put`](Self::put). [`try_hp_put`](Self::try_hp_put) returns the error.
     #[track_caller]
     pub fn hp_put<'a, T: Element>(&self, to: usize, source: impl Into<Source<'a, T>>, area: &Area<T>, offset: usize) {
-        self.try_hp_put(to, source, area, offset)
-            .unwrap_or_else(|error| error.raise());
+        self.try_hp_put(to, source, area, offset).unwrap_or_else(|error| error.raise());
     }
 
     /// Moves like [`hp_put`](Self::hp_put), or returns why that cannot be done.
@@ -151,12 +147,7 @@ impl Step {
                 self.core.check_rank(to, site)?;
                 let range = source.check_section(self.rank(), &range, site)?;
                 area.check_place(to, offset, range.len(), site)?;
-                let lent = Lent {
-                    to,
-                    target: area.number,
-                    range,
-                    at: offset,
-                };
+                let lent = Lent { to, target: area.number, range, at: offset };
                 source.part.transfers.borrow_mut().lent.push(lent);
                 self.announce(source);
             }
@@ -176,8 +167,7 @@ impl Step {
     /// As [`get`](Self::get), and if the section does not fit. [`try_hp_get`](Self::try_hp_get) returns the error.
     #[track_caller]
     pub fn hp_get<T: Element>(&self, from: usize, area: &Area<T>, at: impl Section<1>, into: &Area<T>, offset: usize) {
-        self.try_hp_get(from, area, at, into, offset)
-            .unwrap_or_else(|error| error.raise());
+        self.try_hp_get(from, area, at, into, offset).unwrap_or_else(|error| error.raise());
     }
 
     /// Moves like [`hp_get`](Self::hp_get), or returns why that cannot be done.
@@ -202,14 +192,7 @@ impl Step {
         let reach = area.part.reaches.borrow()[from].clone();
         let is_reached = reach.is_some();
         let mut transfers = into.part.transfers.borrow_mut();
-        let pull = Pull {
-            from,
-            source: area.number,
-            range: range.clone(),
-            at: offset,
-            reach,
-            staged: None,
-        };
+        let pull = Pull { from, source: area.number, range: range.clone(), at: offset, reach, staged: None };
         transfers.pulls.push(pull);
         let pull = (transfers.pulls.len() - 1) as u64;
         drop(transfers);
@@ -221,9 +204,7 @@ impl Step {
             });
         } else {
             let reply_to = TO_PULL | u64::from(into.number) << 32 | pull;
-            self.outbox().push(from, address, Record::Request, |out| {
-                push_words(out, &[reply_to, start, len])
-            });
+            self.outbox().push(from, address, Record::Request, |out| push_words(out, &[reply_to, start, len]));
             self.core.raise_flag(flags::READS);
         }
         self.announce(into);
@@ -263,12 +244,7 @@ impl<T: Element> Part<T> {
         let end = start.checked_add(len).ok_or_else(damaged)?;
         let range = start as usize..end as usize;
         if what == word::LEND {
-            let lent = Lent {
-                to: from,
-                target: other as u32,
-                range,
-                at: 0,
-            };
+            let lent = Lent { to: from, target: other as u32, range, at: 0 };
             self.transfers.borrow_mut().lent.push(lent);
             return Ok(());
         }
@@ -281,14 +257,7 @@ impl<T: Element> Part<T> {
         } else {
             staged = Some(crate::engine::decode_plain(notice)?);
         }
-        let pull = Pull {
-            from,
-            source: other as u32,
-            range,
-            at: at as usize,
-            reach,
-            staged,
-        };
+        let pull = Pull { from, source: other as u32, range, at: at as usize, reach, staged };
         self.transfers.borrow_mut().pulls.push(pull);
         Ok(())
     }
@@ -321,12 +290,7 @@ impl<T: Element> Part<T> {
         let [start] = read_words(&mut bytes)?;
         let values = crate::engine::decode_plain::<T>(bytes)?;
         for pull in &mut transfers.pulls {
-            let section = (
-                pull.from,
-                u64::from(pull.source),
-                pull.range.start as u64,
-                pull.range.len(),
-            );
+            let section = (pull.from, u64::from(pull.source), pull.range.start as u64, pull.range.len());
             if section == (from, number, start, values.len()) {
                 pull.staged = Some(values.clone());
             }

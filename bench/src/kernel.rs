@@ -1,0 +1,77 @@
+//! The kernels there are, and how to run them.
+
+use crate::{
+    contest::Contest,
+    exchange,
+    options::{Error, Options},
+    report::Report,
+    step,
+};
+
+/// A benchmark: a job that superstep and hand-written code do by turns.
+#[derive(Debug)]
+pub struct Kernel {
+    /// What to call it.
+    pub name: &'static str,
+    /// What it measures, in one line.
+    pub about: &'static str,
+    /// How many processors it needs at least.
+    pub procs_min: usize,
+    plan: fn(&Options) -> Vec<Contest>,
+}
+
+/// Every kernel there is.
+pub const KERNELS: &[Kernel] = &[
+    Kernel {
+        name: "step",
+        about: "what a boundary costs, alone and with 8 bytes of traffic, and what a run costs to start",
+        procs_min: 1,
+        plan: step::plan,
+    },
+    Kernel {
+        name: "exchange",
+        about: "how fast 8 MiB travel between each two processors, all of them at once",
+        procs_min: 2,
+        plan: exchange::plan,
+    },
+];
+
+impl Kernel {
+    /// The kernel of this name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        KERNELS.iter().find(|kernel| kernel.name == name)
+    }
+}
+
+/// How far a benchmark has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// Rounds that are over.
+    pub done: usize,
+    /// Rounds that there will be.
+    pub total: usize,
+    /// What is measured now.
+    pub now: &'a str,
+}
+
+/// Runs kernels one after another and tells `progress` before each round.
+pub fn run(kernels: &[&Kernel], options: &Options, mut progress: impl FnMut(Progress<'_>)) -> Result<Report, Error> {
+    let mut contests = Vec::new();
+    for kernel in kernels {
+        if let Some(given) = options.procs.filter(|&procs| procs < kernel.procs_min) {
+            return Err(Error::TooFewProcs { kernel: kernel.name, needed: kernel.procs_min, given });
+        }
+        contests.extend((kernel.plan)(options));
+    }
+    let total = contests.iter().map(|contest| contest.rounds(options.rounds)).sum();
+    let mut report = Report { rounds: options.rounds, ..Report::default() };
+    let mut done = 0;
+    for contest in contests {
+        let found = contest.hold(options, |now| {
+            progress(Progress { done, total, now });
+            done += 1;
+        })?;
+        report.append(found);
+    }
+    Ok(report)
+}

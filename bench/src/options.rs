@@ -1,0 +1,93 @@
+//! How a benchmark is to be run, and how that can fail.
+
+use std::{any::Any, fmt, io};
+use superstep::{Config, Fabric};
+
+/// Puts a foreign load on one core that lasts until what it returns is dropped.
+///
+/// The load must be a process of its own: a library that counts its own threads would see through anything else.
+pub type Load = Box<dyn Fn() -> io::Result<Box<dyn Any>>>;
+
+/// How a benchmark is to be run.
+pub struct Options {
+    /// How many processors; the kernel's usual numbers unless given.
+    pub procs: Option<usize>,
+    /// Of how many rounds the best counts.
+    pub rounds: usize,
+    /// What carries superstep's side.
+    pub fabric: Fabric,
+    /// How to load a core; without it no contest under load is held.
+    pub load: Option<Load>,
+}
+
+impl Options {
+    /// How many rounds there are unless somebody asks for more or fewer.
+    pub const ROUNDS: usize = 7;
+
+    /// A configuration of superstep with so many processors.
+    pub(crate) fn config(&self, procs: usize) -> Config {
+        Config::new().procs(procs).fabric(self.fabric)
+    }
+
+    /// The name of the fabric that carries superstep's side.
+    pub(crate) fn fabric_name(&self) -> &'static str {
+        match self.fabric {
+            Fabric::Threads => "threads",
+            Fabric::Sim { .. } => "sim",
+            _ => "other",
+        }
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { procs: None, rounds: Self::ROUNDS, fabric: Fabric::Threads, load: None }
+    }
+}
+
+/// Why a benchmark could not be finished.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// A run of superstep failed.
+    Run(superstep::Error),
+    /// The foreign load could not be started.
+    Load(io::Error),
+    /// A kernel needs more processors than it was given.
+    TooFewProcs {
+        /// The kernel.
+        kernel: &'static str,
+        /// How many it needs.
+        needed: usize,
+        /// How many it was given.
+        given: usize,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Run(error) => write!(f, "a run failed: {error}"),
+            Self::Load(error) => write!(f, "the load on one core could not be started: {error}"),
+            Self::TooFewProcs { kernel, needed, given } => {
+                write!(f, "{kernel} needs at least {needed} processors and was given {given}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Run(error) => Some(error),
+            Self::Load(error) => Some(error),
+            Self::TooFewProcs { .. } => None,
+        }
+    }
+}
+
+impl From<superstep::Error> for Error {
+    fn from(error: superstep::Error) -> Self {
+        Self::Run(error)
+    }
+}

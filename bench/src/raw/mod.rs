@@ -1,0 +1,4 @@
+//! What hand-written code on bare threads reaches.
+
+pub(crate) mod barrier;
+pub(crate) mod team;

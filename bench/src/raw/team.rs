@@ -1,0 +1,57 @@
+//! Bare threads that work as one, and checks that they do.
+
+use crate::contest::Sample;
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    thread,
+    time::Instant,
+};
+
+/// A value that shares its cache lines with no other.
+#[derive(Default)]
+#[repr(align(128))]
+pub(crate) struct Padded<T>(pub(crate) T);
+
+/// Runs `member` on so many fresh threads, and says what all of them together took.
+pub(crate) fn team(size: usize, member: impl Fn(usize) -> Sample + Sync) -> Sample {
+    let member = &member;
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..size).map(|rank| scope.spawn(move || member(rank))).collect();
+        let join = |thread: thread::ScopedJoinHandle<'_, Sample>| match thread.join() {
+            Ok(sample) => sample,
+            Err(payload) => std::panic::resume_unwind(payload),
+        };
+        Sample::of_all(threads.into_iter().map(join))
+    })
+}
+
+/// How many seconds it takes to do `body` for 1 to `iterations`.
+#[inline]
+pub(crate) fn timed(iterations: u64, mut body: impl FnMut(u64)) -> f64 {
+    let start = Instant::now();
+    for iteration in 1..=iterations {
+        body(iteration);
+    }
+    start.elapsed().as_secs_f64()
+}
+
+/// Where members write down how far they have come, to check that a wait really waits.
+pub(crate) struct Arrivals(Vec<Padded<AtomicU64>>);
+
+/// Often enough that a wait that does not wait is caught, and soon done even if threads share cores.
+const CHECKS: u64 = 200;
+
+impl Arrivals {
+    pub(crate) fn new(size: usize) -> Self {
+        Self((0..size).map(|_| Padded::default()).collect())
+    }
+
+    /// Whether nobody gets past `wait` before all have come to it.
+    pub(crate) fn check(&self, rank: usize, mut wait: impl FnMut()) -> bool {
+        (1..=CHECKS).fold(true, |is_right, round| {
+            self.0[rank].0.store(round, Ordering::Relaxed);
+            wait();
+            is_right && self.0.iter().all(|arrived| arrived.0.load(Ordering::Relaxed) >= round)
+        })
+    }
+}

@@ -1,0 +1,81 @@
+//! The rules of the library as claims.
+//!
+//! Each test is a sentence about a group that holds on threads and on both simulated fabrics, whatever the group's size.
+//! The rule it stands for is named in its comment.
+
+#![forbid(unsafe_code)]
+
+mod areas;
+mod collectives;
+mod determinism;
+mod failures;
+mod groups;
+mod launch;
+mod leaving;
+mod queues;
+mod shared;
+mod steps;
+mod transfers;
+
+use std::panic::Location;
+use superstep::{Error, ErrorKind, Group};
+
+/// Sizes on both sides of the point where threads meet in a tree instead of all at once.
+const SIZES: [usize; 8] = [1, 2, 3, 4, 7, 8, 9, 17];
+
+/// The same without the size at which there is nobody else.
+const SEVERAL: [usize; 7] = [2, 3, 4, 7, 8, 9, 17];
+
+/// The place it is called at, as messages show it.
+#[track_caller]
+fn here() -> String {
+    let at = Location::caller();
+    format!("{}:{}", at.file(), at.line())
+}
+
+/// Holds an error against what its message must say.
+#[track_caller]
+fn check(error: &Error, kind: ErrorKind, says: &[&str]) {
+    assert_eq!(error.kind(), kind, "{error}");
+    for words in says {
+        assert!(error.to_string().contains(words), "`{error}` does not say `{words}`");
+    }
+}
+
+/// Makes sure that every member has this same error, in a further step: so the group can also go on.
+#[track_caller]
+fn is_everybodys(g: &mut Group, error: &Error) {
+    let texts = g.step(|s| s.collect(error.to_string()));
+    assert_eq!(texts, vec![error.to_string(); g.size()]);
+}
+
+/// Folds `values` as every boundary does: in a balanced tree that is cut at the largest power of two below its size.
+fn bracketed<T: Clone>(values: &[T], combine: &dyn Fn(&mut T, &T)) -> T {
+    let [one] = values else {
+        let (left, right) = values.split_at(1 << (values.len() - 1).ilog2());
+        let mut acc = bracketed(left, combine);
+        combine(&mut acc, &bracketed(right, combine));
+        return acc;
+    };
+    one.clone()
+}
+
+/// Folds what the ranks below `rank` have: the left subtrees on the way from the root down to it, from the left.
+fn bracketed_below<T: Clone>(values: &[T], rank: usize, combine: &dyn Fn(&mut T, &T)) -> Option<T> {
+    let mut below: Option<T> = None;
+    let (mut rest, mut rank) = (values, rank);
+    while rest.len() > 1 {
+        let (left, right) = rest.split_at(1 << (rest.len() - 1).ilog2());
+        if rank < left.len() {
+            rest = left;
+            continue;
+        }
+        let subtree = bracketed(left, combine);
+        match &mut below {
+            Some(below) => combine(below, &subtree),
+            None => below = Some(subtree),
+        }
+        (rest, rank) = (right, rank - left.len());
+    }
+    below
+}

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Installs what the tests need, then runs all of them. A missing tool fails the run; it does not skip anything.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+say() { printf '\n== %s\n' "$1"; }
+
+# Rust needs a linker; everything else that the tests use comes with cargo.
+if ! command -v cc >/dev/null; then
+  say "installing a C linker"
+  if [ "$(id -u)" -eq 0 ]; then sudo=""; else sudo="sudo"; fi
+  $sudo apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq gcc libc6-dev
+fi
+
+say "format"
+cargo fmt --all --check
+
+say "lints"
+cargo clippy --workspace --all-targets --quiet -- -D warnings
+
+say "tests"
+cargo test --workspace --quiet
+
+say "examples"
+for example in crates/superstep/examples/*.rs; do
+  name=$(basename "$example" .rs)
+  for procs in 1 2 5; do
+    SUPERSTEP_PROCS=$procs cargo run --quiet --package superstep --example "$name" >/dev/null
+    SUPERSTEP_PROCS=$procs SUPERSTEP_FABRIC=sim cargo run --quiet --package superstep --example "$name" >/dev/null
+  done
+  echo "$name: ends well with 1, 2 and 5 processors, on threads and simulated"
+done
+
+say "every schedule of the meeting of threads (loom)"
+RUSTFLAGS="--cfg loom" cargo test --quiet --release --package superstep-fabric --lib --target-dir target/loom loom
+
+say "documentation"
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+
+say "all of it passed"
