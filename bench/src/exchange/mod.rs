@@ -28,8 +28,10 @@ const WORDS: usize = 1 << 20;
 /// How many processors take part unless somebody asks for another number.
 const PROCS: usize = 2;
 
+type Limit = fn(usize, u64) -> Sample;
+
 /// Every limit, by the end of its name.
-const LIMITS: [(&str, fn(usize, u64) -> Sample); 3] =
+const LIMITS: [(&str, Limit); 3] =
     [("raw-memcpy", limits::memcpy), ("raw-owned", limits::owned), ("raw-buffered", limits::buffered)];
 
 type Verb = fn(&Config, u64) -> superstep::Result<Sample>;

@@ -19,7 +19,10 @@ use std::{
     fmt,
     ops::{Deref, Range},
     ptr::NonNull,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 /// What arrays and areas hold: plain data, every byte pattern of which is a value.
@@ -113,17 +116,35 @@ impl<T> Drop for Memory<T> {
 
 #[derive(Default)]
 struct Claims {
-    open: bool,
     reads: Vec<Range<usize>>,
     writes: Vec<Range<usize>>,
 }
 
+/// Set in `Core::state` while the region is open.
+const OPEN: usize = 1;
+/// Added to `Core::state` by each claim that stands.
+const CLAIM: usize = 2;
+
 struct Core<T> {
     memory: Memory<T>,
+    /// Whether it is open, and how many claims stand: what the owner changes in every step takes no lock.
+    state: AtomicUsize,
     claims: Mutex<Claims>,
 }
 
 impl<T> Core<T> {
+    /// Counts one more claim, if the region is open.
+    fn enter(&self) -> Result<(), Refused> {
+        // The acquire pairs with the owner's release when it opened the region: what it wrote is visible.
+        let count = |state: usize| (state & OPEN != 0).then_some(state + CLAIM);
+        self.state.fetch_update(Ordering::Acquire, Ordering::Relaxed, count).map(drop).map_err(|_| Refused::Closed)
+    }
+
+    /// Counts a claim less; whatever was read under it has been read.
+    fn exit(&self) {
+        self.state.fetch_sub(CLAIM, Ordering::Release);
+    }
+
     /// The claims are consistent whatever panicked while they were held: each change to them is one push or remove.
     fn claims(&self) -> std::sync::MutexGuard<'_, Claims> {
         self.claims.lock().unwrap_or_else(PoisonError::into_inner)
@@ -168,14 +189,17 @@ impl std::error::Error for Refused {}
 /// ```
 pub struct Region<T> {
     core: Arc<Core<T>>,
-    /// The owner's own copy of `Claims::open`, so that a slice costs no lock while the region is closed.
+    /// The owner's own copy of whether it is open, so that a slice costs nothing while it is not.
     open: bool,
 }
 
 impl<T: Plain> Region<T> {
     /// Makes a region of `len` zeros, aligned to cache lines, on huge pages where it is large and the system has them.
     pub fn new(len: usize) -> Self {
-        Self { core: Arc::new(Core { memory: Memory::zeroed(len), claims: Mutex::default() }), open: false }
+        Self {
+            core: Arc::new(Core { memory: Memory::zeroed(len), state: AtomicUsize::new(0), claims: Mutex::default() }),
+            open: false,
+        }
     }
 
     /// How many elements it has.
@@ -213,9 +237,8 @@ impl<T: Plain> Region<T> {
 
     #[cold]
     fn close(&mut self) {
-        let mut claims = self.core.claims();
-        assert!(claims.reads.is_empty() && claims.writes.is_empty(), "a region was closed while a peer was reading it");
-        claims.open = false;
+        let closed = self.core.state.compare_exchange(OPEN, 0, Ordering::Acquire, Ordering::Relaxed);
+        assert!(closed.is_ok(), "a region was closed while a peer was reading it");
         self.open = false;
     }
 
@@ -223,7 +246,7 @@ impl<T: Plain> Region<T> {
     #[inline]
     pub fn open(&mut self) {
         if !self.open {
-            self.core.claims().open = true;
+            self.core.state.store(OPEN, Ordering::Release);
             self.open = true;
         }
     }
@@ -275,6 +298,7 @@ struct WriteClaim<'a, T> {
 }
 
 impl<'a, T> WriteClaim<'a, T> {
+    /// It is not counted: only the owner closes the region, and it holds that exclusively while it writes.
     fn take(core: &'a Core<T>, range: Range<usize>) -> Result<Self, Refused> {
         let mut claims = core.claims();
         if claims.reads.iter().chain(&claims.writes).any(|other| overlap(other, &range)) {
@@ -324,11 +348,11 @@ impl<T: Plain> Reach<T> {
         if range.start > range.end || range.end > len {
             return Err(Refused::Bounds { len });
         }
+        self.core.enter()?;
         let mut claims = self.core.claims();
-        if !claims.open {
-            return Err(Refused::Closed);
-        }
         if claims.writes.iter().any(|other| overlap(other, &range)) {
+            drop(claims);
+            self.core.exit();
             return Err(Refused::Claimed);
         }
         claims.reads.push(range.clone());
@@ -370,6 +394,7 @@ impl<T: Plain> Deref for Loan<'_, T> {
 impl<T> Drop for Loan<'_, T> {
     fn drop(&mut self) {
         remove(&mut self.core.claims().reads, &self.range);
+        self.core.exit();
     }
 }
 

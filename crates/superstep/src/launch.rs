@@ -227,19 +227,11 @@ fn be_processor<R>(
         root.core().end()?;
         Ok(result)
     }));
-    let error = match outcome {
+    let failure = match outcome {
         Ok(Ok(result)) => return Ok(result),
-        Ok(Err(error)) => error,
-        Err(payload) => {
-            let error = panics::into_error(payload);
-            match error.kind() {
-                ErrorKind::Panicked if alarm.raised().is_none() => {
-                    Error::new(ErrorKind::Panicked, format!("processor {rank} panicked: {error}"))
-                }
-                _ => error,
-            }
-        }
+        Ok(Err(error)) => Failure::GaveUp { rank, report: Error::report(&error) },
+        Err(payload) => panics::last_words(rank, &*payload),
     };
-    alarm.raise(Failure::GaveUp { rank, report: error.report() });
+    alarm.raise(failure);
     Err(alarm.raised().expect("it was raised just now, if not before"))
 }

@@ -4,6 +4,7 @@
 //! the processor it happens on, and whoever catches the panic picks it up. The hook that was there before still runs.
 
 use crate::error::{Error, ErrorKind};
+use fabric::Failure;
 use std::{any::Any, cell::RefCell, panic, sync::Once};
 
 thread_local! {
@@ -26,18 +27,26 @@ pub(crate) fn note_places() {
 }
 
 /// The error that a caught payload stands for: one of this library's, or a panic of the program.
-pub(crate) fn into_error(payload: Box<dyn Any + Send>) -> Error {
-    let payload = match payload.downcast::<Error>() {
-        Ok(error) => return *error,
-        Err(other) => other,
-    };
+pub(crate) fn to_error(payload: &(dyn Any + Send)) -> Error {
+    if let Some(error) = payload.downcast_ref::<Error>() {
+        return error.clone();
+    }
     let text = payload
         .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| payload.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic that is not a text".to_owned());
-    let place = PLACE.with_borrow_mut(Option::take).unwrap_or_else(|| "an unknown place".to_owned());
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("a panic that is not a text");
+    let place = PLACE.with_borrow(Clone::clone).unwrap_or_else(|| "an unknown place".to_owned());
     // One line, whatever the panic said.
     let text = text.lines().collect::<Vec<_>>().join("; ");
     Error::new(ErrorKind::Panicked, format!("{text} ({place})"))
+}
+
+/// What a processor says of itself when it unwinds with `payload`.
+pub(crate) fn last_words(processor: usize, payload: &(dyn Any + Send)) -> Failure {
+    let mut error = to_error(payload);
+    if error.kind() == ErrorKind::Panicked && payload.downcast_ref::<Error>().is_none() {
+        error = Error::new(ErrorKind::Panicked, format!("processor {processor} panicked: {error}"));
+    }
+    Failure::GaveUp { rank: processor, report: error.report() }
 }

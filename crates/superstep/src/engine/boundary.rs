@@ -203,7 +203,7 @@ impl Core {
         if total.has(flags::FAILED) {
             let report = total.body.into();
             self.renumber(&left);
-            return Err(Error::from(Failure::GaveUp { rank: self.rank.get(), report }));
+            return Err(Error::from(Failure::GaveUp { rank: self.processor, report }));
         }
         if total.has(flags::DIVERGED) {
             self.renumber(&left);
@@ -218,7 +218,7 @@ impl Core {
         let outcome = self.commit(&total, wave, &left);
         if let Err(error) = &outcome {
             // Others may have committed what I could not: nobody can go on.
-            let failure = Failure::GaveUp { rank: self.rank.get(), report: error.report() };
+            let failure = Failure::GaveUp { rank: self.processor, report: error.report() };
             self.circle.borrow().alarm().raise(failure);
         }
         self.renumber(&left);

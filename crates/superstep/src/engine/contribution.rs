@@ -284,7 +284,7 @@ fn meld_bodies(items: &Items, registry: &Registry, left: &Parts<'_>, right: &Par
 /// Runs a user's operator; what it panics with becomes an error.
 fn guard(operate: impl FnOnce() -> Result) -> Result {
     catch_unwind(AssertUnwindSafe(operate)).unwrap_or_else(|payload| {
-        let error = panics::into_error(payload);
+        let error = panics::to_error(&*payload);
         Err(match error.kind() {
             ErrorKind::Panicked => Error::new(ErrorKind::Panicked, format!("a combine function panicked: {error}")),
             _ => error,

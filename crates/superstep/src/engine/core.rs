@@ -39,6 +39,8 @@ pub(crate) struct Wave {
 /// A processor's state in one group, which the handles of what the group has made share.
 pub(crate) struct Core {
     pub(crate) id: usize,
+    /// This processor's number in the whole run.
+    pub(crate) processor: usize,
     pub(crate) depth: usize,
     pub(crate) parent: Option<Rc<Core>>,
     /// No other circle of the run has this number.
@@ -82,6 +84,7 @@ impl Core {
     ) -> Rc<Self> {
         Rc::new(Self {
             id,
+            processor: parent.as_ref().map_or_else(|| circle.rank(), |parent| parent.processor),
             depth: parent.as_ref().map_or(0, |parent| parent.depth + 1),
             parent,
             key,

@@ -7,8 +7,14 @@ use super::{
     group::Group,
     items::Tally,
 };
-use crate::error::{ErrorKind, Result};
-use std::{panic::Location, rc::Rc};
+use crate::{
+    error::{ErrorKind, Result},
+    panics,
+};
+use std::{
+    panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind},
+    rc::Rc,
+};
 
 /// How a group splits.
 #[derive(Clone, Copy, Debug)]
@@ -159,7 +165,12 @@ where
     for part in parts {
         let sub = join(core, key, &part, site);
         let mut group = Group::new(Rc::clone(&sub));
-        result = Some(H::call(&mut body, &mut group));
+        let outcome = catch_unwind(AssertUnwindSafe(|| H::call(&mut body, &mut group)));
+        result = Some(outcome.unwrap_or_else(|payload| {
+            // The rest of the subgroup must not wait for this processor, even if the program catches the panic above.
+            core.circle.borrow().alarm().raise(panics::last_words(core.processor, &*payload));
+            resume_unwind(payload)
+        }));
         sub.end()?;
     }
     core.begin(site, Phase::Split);

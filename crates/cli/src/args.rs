@@ -1,0 +1,117 @@
+//! What the command line says.
+
+use clap::{Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use superstep::Fabric;
+use superstep_bench::Options;
+
+/// Bulk-synchronous parallel programs: measure a machine, and what superstep makes of it.
+#[derive(Debug, Parser)]
+#[command(name = "superstep", version, arg_required_else_help = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Bench(Bench),
+    Probe(Probe),
+    /// Keep one core busy until standard input ends.
+    #[command(hide = true)]
+    Spin,
+}
+
+/// Run benchmarks next to hand-written code, by turns, and check every answer.
+///
+/// Each line of the table compares superstep with the best hand-written code for the same job on bare threads, measured in
+/// the same run. The best of several interleaved rounds counts. The exit code is 1 if an answer was wrong; a missed
+/// target does not change it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  superstep bench                      every kernel
+  superstep bench step --rounds 20     one kernel, measured longer
+  superstep bench --procs 4 --json     one JSON object per line")]
+pub(crate) struct Bench {
+    /// Which kernels to run; all of them unless named.
+    #[arg(value_name = "KERNEL")]
+    pub(crate) kernels: Vec<String>,
+    /// Say which kernels there are, and stop.
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Print one JSON object per line instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Use so many processors instead of each kernel's usual numbers.
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub(crate) procs: Option<usize>,
+    /// Take the best of so many rounds.
+    #[arg(long, value_name = "N", default_value_t = Options::ROUNDS, value_parser = at_least_one)]
+    pub(crate) rounds: usize,
+    /// What carries superstep's side.
+    #[arg(long, value_enum, default_value_t = Carrier::Threads)]
+    pub(crate) fabric: Carrier,
+}
+
+/// Measure the parameters r, g and l of this machine in the BSP model.
+///
+/// A step in which every processor computes w operations and sends and receives at most h words takes about
+/// w/r + g h + l. Here r is how fast a processor computes while all do, g the time per word of 8 bytes when all communicate
+/// at once (a total exchange by put), and l the time of an empty step.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  superstep probe                      from one processor to four per core
+  superstep probe --procs 1 2 8        these numbers of processors
+  superstep probe --svg plot.svg       and a plot of time against h
+  superstep probe --json probe.json    one JSON object per line, into a file")]
+pub(crate) struct Probe {
+    /// Measure with so many processors; 1 to the number of cores, twice and four times that unless given.
+    #[arg(long, value_name = "N", num_args = 1.., value_parser = at_least_one)]
+    pub(crate) procs: Vec<usize>,
+    /// Print one JSON object per line instead of a table, or write them to a file beside it.
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    #[expect(clippy::option_option, reason = "given or not, with a file or not")]
+    pub(crate) json: Option<Option<PathBuf>>,
+    /// Write a plot of time against h, with the fitted lines.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Take the best of so many rounds.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = at_least_one)]
+    pub(crate) rounds: usize,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Carrier {
+    /// Threads of this process.
+    Threads,
+    /// Simulated processors that take turns and speak by messages; for looking at costs, not for speed.
+    Sim,
+}
+
+impl From<Carrier> for Fabric {
+    fn from(carrier: Carrier) -> Self {
+        match carrier {
+            Carrier::Threads => Self::Threads,
+            Carrier::Sim => Self::Sim { seed: 0, shares_memory: false },
+        }
+    }
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("it must be at least 1".to_owned()),
+        Ok(number) => Ok(number),
+        Err(_) => Err("it must be a whole number, at least 1".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Args::command().debug_assert();
+    }
+}

@@ -1,0 +1,114 @@
+//! Findings for people: a table per kernel.
+
+use crate::paint::Paint;
+use std::io::{self, Write};
+use superstep_bench::{Kernel, Measure, Ratio, Report};
+
+/// The columns of a row, left to right, without colour.
+struct Row {
+    cells: [String; 7],
+    is_met: bool,
+    is_verified: bool,
+}
+
+const HEADS: [&str; 7] = ["variant", "p", "superstep", "limit", "which is", "ratio", "target"];
+/// Which columns hold numbers and stand to the right.
+const IS_NUMBER: [bool; 7] = [false, true, true, true, false, true, false];
+
+fn row(ratio: &Ratio, ours: &Measure, limit: &Measure) -> Row {
+    Row {
+        cells: [
+            ratio.variant.clone(),
+            ratio.procs.to_string(),
+            format!("{} {}", number(ours.value), ours.unit),
+            format!("{} {}", number(limit.value), limit.unit),
+            limit_name(&ratio.limit).to_owned(),
+            format!("{:.2}", ratio.value),
+            ratio.target.to_string(),
+        ],
+        is_met: ratio.is_met(),
+        is_verified: ours.verified && limit.verified,
+    }
+}
+
+/// Three digits that count, whatever the size.
+fn number(value: f64) -> String {
+    let decimals = match value.abs() {
+        size if size >= 100.0 => 0,
+        size if size >= 10.0 => 1,
+        size if size >= 1.0 => 2,
+        _ => 3,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// What a limit is called beside its variant: `empty/raw-epoch-flags` is `epoch flags`.
+fn limit_name(variant: &str) -> String {
+    let name = variant.rsplit('/').next().unwrap_or(variant);
+    name.trim_start_matches("raw-").replace('-', " ")
+}
+
+/// Writes a table for each kernel, and how many targets were met.
+pub(super) fn write(out: &mut impl Write, kernels: &[&Kernel], report: &Report, paint: Paint) -> io::Result<()> {
+    for kernel in kernels {
+        let of_kernel = report.ratios.iter().filter(|ratio| ratio.kernel == kernel.name);
+        let rows: Vec<Row> = of_kernel
+            .filter_map(|ratio| report.sides(ratio).map(|(ours, limit)| row(ratio, ours, limit)))
+            .collect();
+        writeln!(out, "\n{}: {}\n", paint.bold(kernel.name), kernel.about)?;
+        write_rows(out, &rows, paint)?;
+    }
+    let met = report.ratios.iter().filter(|ratio| ratio.is_met()).count();
+    let answers = match report.measures.iter().filter(|measure| !measure.verified).count() {
+        0 => "every answer is right".to_owned(),
+        wrong => format!("{wrong} of {} have WRONG ANSWERS", report.measures.len()),
+    };
+    let plural = if report.rounds == 1 { "" } else { "s, taken by turns" };
+    let best = format!("Best of {} round{plural}", report.rounds);
+    writeln!(out, "\n{best}; {met} of {} targets met; {answers}.", report.ratios.len())
+}
+
+fn write_rows(out: &mut impl Write, rows: &[Row], paint: Paint) -> io::Result<()> {
+    let mut widths = HEADS.map(str::len);
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(&row.cells) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    writeln!(out, "  {}", paint.faint(&aligned(&HEADS.map(str::to_owned), &widths)))?;
+    for row in rows {
+        let met = if row.is_met { paint.good("✓ met   ") } else { paint.bad("✗ missed") };
+        let verified = if row.is_verified { paint.faint("verified") } else { paint.bad("WRONG") };
+        writeln!(out, "  {}  {met}  {verified}", aligned(&row.cells, &widths))?;
+    }
+    Ok(())
+}
+
+fn aligned(cells: &[String; 7], widths: &[usize; 7]) -> String {
+    let mut line = String::new();
+    for (at, (cell, &width)) in cells.iter().zip(widths).enumerate() {
+        if at > 0 {
+            line.push_str("  ");
+        }
+        let padded = if IS_NUMBER[at] { format!("{cell:>width$}") } else { format!("{cell:<width$}") };
+        line.push_str(&padded);
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_three_digits_that_count() {
+        let shown = [0.1464, 1.149, 24.61, 148.2].map(number);
+        assert_eq!(shown, ["0.146", "1.15", "24.6", "148"]);
+    }
+
+    #[test]
+    fn a_limit_is_named_without_its_variant() {
+        assert_eq!(limit_name("empty/raw-epoch-flags"), "epoch flags");
+        assert_eq!(limit_name("empty-beside-traffic"), "empty beside traffic");
+    }
+}

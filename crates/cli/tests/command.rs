@@ -1,0 +1,144 @@
+//! The command as its users meet it. Nothing here looks at a time.
+
+use serde_json::Value;
+use std::{
+    fs,
+    process::{Command, Output},
+};
+
+fn superstep(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_superstep")).args(args).output().expect("the command starts")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("the output is UTF-8")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("the messages are UTF-8")
+}
+
+fn objects(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).expect("every line is an object")).collect()
+}
+
+fn keys(object: &Value) -> Vec<&str> {
+    object.as_object().expect("every line is an object").keys().map(String::as_str).collect()
+}
+
+#[test]
+fn bench_prints_an_object_per_line_with_just_these_keys() {
+    let output = superstep(&["bench", "step", "--json", "--rounds", "1"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let lines = objects(&stdout(&output));
+    let (ratios, measures): (Vec<_>, Vec<_>) = lines.iter().partition(|line| line.get("ratio").is_some());
+    for measure in &measures {
+        assert_eq!(keys(measure), ["fabric", "kernel", "procs", "unit", "value", "variant", "verified"]);
+        assert_eq!(measure["verified"], true, "{measure}");
+        assert!(measure["value"].as_f64().is_some_and(|value| value > 0.0), "{measure}");
+    }
+    for ratio in &ratios {
+        assert_eq!(keys(ratio), ["fabric", "kernel", "procs", "ratio", "value", "variant"]);
+        assert_eq!(ratio["ratio"], "superstep/limit");
+    }
+    let variants: Vec<_> = ratios.iter().filter_map(|ratio| ratio["variant"].as_str()).collect();
+    for variant in ["empty", "empty-loaded", "reduce+prefix", "put8", "run"] {
+        assert!(variants.contains(&variant), "{variant} is not among {variants:?}");
+    }
+    assert!(measures.iter().any(|measure| measure["variant"] == "empty/raw-epoch-flags" && measure["fabric"] == "raw"));
+}
+
+#[test]
+fn bench_runs_on_the_simulated_fabric_and_with_another_number_of_processors() {
+    let output = superstep(&["bench", "exchange", "--json", "--rounds", "1", "--fabric", "sim", "--procs", "3"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let lines = objects(&stdout(&output));
+    assert!(lines.iter().all(|line| line["procs"] == 3));
+    assert!(lines.iter().any(|line| line["variant"] == "hp_put" && line["fabric"] == "sim" && line["verified"] == true));
+}
+
+#[test]
+fn bench_shows_a_table_and_says_that_every_answer_is_right() {
+    let output = superstep(&["bench", "exchange", "--rounds", "1"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let table = stdout(&output);
+    assert!(table.contains("every answer is right") && table.contains("hp_put-given"), "{table}");
+    assert_eq!(stderr(&output), "", "there is no bar where there is no terminal");
+}
+
+#[test]
+fn bench_lists_its_kernels() {
+    let output = superstep(&["bench", "--list"]);
+    assert!(output.status.success());
+    let list = stdout(&output);
+    let names: Vec<_> = list.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names, ["step", "exchange"]);
+}
+
+#[test]
+fn an_unknown_kernel_is_refused_in_one_line_that_names_the_known_ones() {
+    let output = superstep(&["bench", "sleep"]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = stderr(&output);
+    assert!(message.contains("sleep") && message.contains("step, exchange"), "{message}");
+    assert_eq!(message.lines().count(), 1);
+}
+
+#[test]
+fn bad_usage_is_refused_in_one_line_with_exit_code_2() {
+    for args in [
+        &["bench", "--procs", "0"][..],
+        &["bench", "--fabric", "pigeons"],
+        &["bench", "exchange", "--procs", "1"],
+        &["probe", "--rounds", "few"],
+        &["fly"],
+        &["bench", "--faster"],
+    ] {
+        let output = superstep(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert_eq!(stderr(&output).lines().count(), 1, "{args:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn probe_prints_parameters_for_each_number_of_processors() {
+    let output = superstep(&["probe", "--procs", "1", "2", "--rounds", "1", "--json"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let lines = objects(&stdout(&output));
+    assert_eq!(lines.iter().map(|line| line["procs"].as_u64()).collect::<Vec<_>>(), [Some(1), Some(2)]);
+    for line in &lines {
+        assert_eq!(line["verified"], true);
+        for key in ["r_mflops", "g_ns", "g_flops", "l_us", "l_flops"] {
+            assert!(line[key].as_f64().is_some_and(|value| value > 0.0), "{key} in {line}");
+        }
+        assert!(line["points"].as_array().is_some_and(|points| points.len() > 10));
+    }
+}
+
+#[test]
+fn probe_writes_files_and_prints_its_table_all_the_same() {
+    let folder = env!("CARGO_TARGET_TMPDIR");
+    let (json, svg) = (format!("{folder}/probe.json"), format!("{folder}/probe.svg"));
+    let output = superstep(&["probe", "--procs", "2", "--rounds", "1", "--json", &json, "--svg", &svg]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).contains("BSP parameters"));
+    assert_eq!(objects(&fs::read_to_string(json).expect("the file was written")).len(), 1);
+    let plot = fs::read_to_string(svg).expect("the plot was written");
+    assert!(plot.starts_with("<svg") && plot.trim_end().ends_with("</svg>"));
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_told_in_one_line_with_exit_code_1() {
+    let output = superstep(&["probe", "--procs", "1", "--rounds", "1", "--svg", "/nowhere/plot.svg"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("/nowhere/plot.svg"), "{}", stderr(&output));
+}
+
+#[test]
+fn help_and_version_are_to_be_had() {
+    for args in [&["--help"][..], &["bench", "--help"], &["probe", "--help"], &["--version"]] {
+        let output = superstep(args);
+        assert!(output.status.success() && !stdout(&output).is_empty(), "{args:?}");
+    }
+    assert!(!stdout(&superstep(&["--help"])).contains("spin"));
+}
