@@ -174,7 +174,7 @@ fn a_panic_comes_out_of_the_run_when_all_have_ended() {
     });
 }
 
-/// Stacks of a size that no other test asks for and that is larger than theirs, so that only these runs use the threads.
+/// More than any other test asks for, so that these runs take no thread that another test started.
 const OWN_STACK_BYTES: usize = 257 << 20;
 
 #[test]
@@ -193,22 +193,28 @@ fn threads_are_kept_between_runs() {
     });
 }
 
-/// The cores that the calling thread may run on, as the kernel lists them.
-fn allowed_cores() -> String {
+/// The cores that the calling thread may run on, from the kernel's list of numbers and ranges.
+fn allowed_cores() -> Vec<usize> {
     let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
-    list.trim().to_owned()
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        first.parse::<usize>().unwrap()..=last.parse().unwrap()
+    };
+    list.trim().split(',').flat_map(range).collect()
 }
 
 #[test]
-fn a_pinned_processor_has_one_core_and_is_set_free_by_the_next_run() {
+fn a_pinned_processor_has_one_core_counted_round_and_is_set_free_by_the_next_run() {
     in_time(|| {
         let all = allowed_cores();
-        let pinned = threads::run(4, Options { pin: true, ..Options::default() }, |_| allowed_cores());
-        assert!(pinned.iter().all(|cores| cores.parse::<usize>().is_ok()), "{pinned:?}");
-        assert_eq!(pinned[0], pinned[threads::cores() % 4], "cores are counted round");
-        assert!(threads::cores() == 1 || pinned[0] != pinned[1]);
-        let free = threads::run(4, Options::default(), |_| allowed_cores());
+        // One more than there are cores, so that the first is given out again.
+        let size = all.len() + 1;
+        let pinned = threads::run(size, Options { pin: true, ..Options::default() }, |_| allowed_cores());
+        for (rank, cores) in pinned.into_iter().enumerate() {
+            assert_eq!(cores, [all[rank % all.len()]], "rank {rank}");
+        }
+        let free = threads::run(size, Options::default(), |_| allowed_cores());
         assert!(free.iter().all(|cores| *cores == all), "{free:?}");
     });
 }

@@ -49,4 +49,5 @@ impl<T> Shelf<T> {
 }
 
 #[cfg(loom)]
+#[expect(clippy::unsafe_removed_from_name, reason = "a shelf is a cell with another name in both")]
 pub(crate) use loom::cell::UnsafeCell as Shelf;
