@@ -11,8 +11,8 @@ use crate::{
 
 /// How long a round should last.
 const ROUND_SECONDS: f64 = 0.06;
-/// From what length on a trial tells how long the next will be.
-const TRIAL_SECONDS: f64 = 0.004;
+/// How many times longer than the last a trial may be; the first iterations are slow and tell little.
+const GROWTH: u64 = 50;
 
 /// What one round of one contender took.
 #[derive(Clone, Copy, Debug)]
@@ -45,15 +45,19 @@ struct Contender {
 }
 
 impl Contender {
+    /// Finds out how many iterations make a round. The fastest iteration seen counts, so that a trial that the machine
+    /// held up does not make all rounds too short.
     fn calibrate(&mut self) -> Result<(), Error> {
-        let mut iterations = 1;
+        let mut fastest = f64::INFINITY;
         loop {
-            let seconds = (self.work)(iterations)?.seconds.max(1e-9);
-            if seconds >= TRIAL_SECONDS {
-                self.iterations = (iterations as f64 * ROUND_SECONDS / seconds).ceil() as u64;
+            let seconds = (self.work)(self.iterations)?.seconds.max(1e-9);
+            fastest = fastest.min(seconds / self.iterations as f64);
+            let wanted = (ROUND_SECONDS / fastest).ceil() as u64;
+            if wanted <= 2 * self.iterations {
+                self.iterations = wanted;
                 return Ok(());
             }
-            iterations = (iterations as f64 * (1.5 * TRIAL_SECONDS / seconds).clamp(2.0, 50.0)) as u64;
+            self.iterations = wanted.min(GROWTH * self.iterations);
         }
     }
 
@@ -110,8 +114,12 @@ impl Contest {
     }
 
     /// Lets hand-written code take part.
-    pub(crate) fn raw(mut self, variant: impl Into<String>, mut work: impl FnMut(u64) -> Sample + 'static) -> Self {
-        self.add(variant.into(), "raw", Box::new(move |iterations| Ok(work(iterations))));
+    pub(crate) fn raw(
+        mut self,
+        variant: impl Into<String>,
+        work: impl FnMut(u64) -> superstep::Result<Sample> + 'static,
+    ) -> Self {
+        self.add(variant.into(), "raw", Box::new(work));
         self
     }
 
@@ -218,18 +226,17 @@ fn judge(claim: &Claim, measures: &[Measure]) -> Option<Ratio> {
 mod tests {
     use super::*;
 
-    fn takes(micros: f64, verified: bool) -> impl FnMut(u64) -> Sample {
-        move |iterations| Sample { seconds: iterations as f64 * micros * 1e-6, verified }
+    fn takes(micros: f64, verified: bool) -> impl FnMut(u64) -> superstep::Result<Sample> {
+        move |iterations| Ok(Sample { seconds: iterations as f64 * micros * 1e-6, verified })
     }
 
     #[test]
     fn a_ratio_is_taken_against_the_best_limit() {
         let options = Options::default();
-        let ours = |iterations| Ok(takes(3.0, true)(iterations));
         let contest = Contest::of_times("test", 2)
             .raw("slow", takes(4.0, true))
             .raw("fast", takes(2.0, true))
-            .superstep("ours", &options, ours)
+            .superstep("ours", &options, takes(3.0, true))
             .claim("ours", ["slow", "fast"], Target::AtMost(1.6));
         let report = contest.hold(&options, |_| ()).expect("nothing can fail");
         let ratio = &report.ratios[0];

@@ -8,6 +8,8 @@
 //!   it and frees it. One copy and one allocation. For `exchange_slices` and `get`, which yield vectors.
 //! - `raw-buffered`: each thread copies what it gives into a buffer in between, and after a barrier the receiver copies
 //!   it out. Two copies, warm pages. For `put`, which must leave both sides undisturbed until the boundary.
+//!
+//! Where superstep has data in an area, the limit has it in memory of the same kind, so that both have huge pages or neither.
 
 mod limits;
 mod pattern;
@@ -28,7 +30,7 @@ const WORDS: usize = 1 << 20;
 /// How many processors take part unless somebody asks for another number.
 const PROCS: usize = 2;
 
-type Limit = fn(usize, u64) -> Sample;
+type Limit = fn(usize, u64) -> superstep::Result<Sample>;
 
 /// Every limit, by the end of its name.
 const LIMITS: [(&str, Limit); 3] =

@@ -26,7 +26,15 @@ pub(crate) trait Patience: Sync {
     fn pause(look: u32);
 }
 
-/// Spins for ever: best while everybody has a core.
+/// Looks again at once: best while everybody has a core to itself and nothing else to do.
+pub(crate) struct Busy;
+
+impl Patience for Busy {
+    #[inline]
+    fn pause(_: u32) {}
+}
+
+/// Spins for ever, and tells the core so: best where two threads share one.
 pub(crate) struct Spin;
 
 impl Patience for Spin {
@@ -56,18 +64,21 @@ fn wait_until<P: Patience>(is_there: impl Fn() -> bool) {
 }
 
 /// Each member stores its epoch in a flag of its own and polls those of the others.
-pub(crate) struct EpochFlags(Vec<Padded<AtomicU64>>);
+pub(crate) struct EpochFlags<P> {
+    flags: Vec<Padded<AtomicU64>>,
+    patience: PhantomData<P>,
+}
 
-impl Barrier for EpochFlags {
+impl<P: Patience> Barrier for EpochFlags<P> {
     fn for_team(size: usize) -> Self {
-        Self((0..size).map(|_| Padded::default()).collect())
+        Self { flags: (0..size).map(|_| Padded::default()).collect(), patience: PhantomData }
     }
 
     #[inline]
     fn wait(&self, rank: usize, epoch: u64) {
-        self.0[rank].0.store(epoch, Ordering::Release);
-        for other in &self.0 {
-            wait_until::<Spin>(|| other.0.load(Ordering::Acquire) >= epoch);
+        self.flags[rank].0.store(epoch, Ordering::Release);
+        for other in &self.flags {
+            wait_until::<P>(|| other.0.load(Ordering::Acquire) >= epoch);
         }
     }
 }

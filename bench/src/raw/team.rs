@@ -14,9 +14,18 @@ pub(crate) struct Padded<T>(pub(crate) T);
 
 /// Runs `member` on so many fresh threads, and says what all of them together took.
 pub(crate) fn team(size: usize, member: impl Fn(usize) -> Sample + Sync) -> Sample {
+    team_of(vec![(); size], |rank, ()| member(rank))
+}
+
+/// Runs `member` on a fresh thread for each of `parts`, which it gets with its number.
+pub(crate) fn team_of<T: Send>(
+    parts: impl IntoIterator<Item = T>,
+    member: impl Fn(usize, T) -> Sample + Sync,
+) -> Sample {
     let member = &member;
     thread::scope(|scope| {
-        let threads: Vec<_> = (0..size).map(|rank| scope.spawn(move || member(rank))).collect();
+        let start = |(rank, part)| scope.spawn(move || member(rank, part));
+        let threads: Vec<_> = parts.into_iter().enumerate().map(start).collect();
         let join = |thread: thread::ScopedJoinHandle<'_, Sample>| match thread.join() {
             Ok(sample) => sample,
             Err(payload) => std::panic::resume_unwind(payload),

@@ -5,7 +5,7 @@ use crate::{
     contest::{Contest, Sample},
     options::Options,
     raw::{
-        barrier::{self, Central, EpochFlags, Spin, Yield},
+        barrier::{self, Busy, Central, EpochFlags, Spin, Yield},
         team::{Arrivals, timed},
     },
     report::Target,
@@ -31,11 +31,13 @@ pub(super) fn contest(procs: usize, variant: &str, options: &Options) -> Contest
     let mut limits = Vec::new();
     let mut add = |contest: Contest, name: &str, measure: fn(usize, u64) -> Sample| {
         limits.push(format!("{variant}/raw-{name}"));
-        contest.raw(format!("{variant}/raw-{name}"), move |waits| measure(procs, waits))
+        contest.raw(format!("{variant}/raw-{name}"), move |waits| Ok(measure(procs, waits)))
     };
     let target = if procs <= cores() {
-        contest = add(contest, "epoch-flags", barrier::measure::<EpochFlags>);
+        contest = add(contest, "epoch-flags", barrier::measure::<EpochFlags<Spin>>);
+        contest = add(contest, "epoch-flags-busy", barrier::measure::<EpochFlags<Busy>>);
         contest = add(contest, "central-spin", barrier::measure::<Central<Spin>>);
+        contest = add(contest, "central-busy", barrier::measure::<Central<Busy>>);
         Target::AtMost(1.6)
     } else {
         contest = add(contest, "central-yield", barrier::measure::<Central<Yield<0>>>);

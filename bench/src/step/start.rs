@@ -31,7 +31,7 @@ fn spawn_and_join(procs: usize, rounds: u64) -> Sample {
 pub(super) fn contest(procs: usize, options: &Options) -> Contest {
     let config = options.config(procs);
     Contest::of_times(KERNEL, procs)
-        .raw("run/raw-spawn-join", move |rounds| spawn_and_join(procs, rounds))
+        .raw("run/raw-spawn-join", move |rounds| Ok(spawn_and_join(procs, rounds)))
         .superstep("run", options, move |runs| run(&config, procs, runs))
         .claim("run", ["run/raw-spawn-join"], Target::AtMost(0.1))
 }

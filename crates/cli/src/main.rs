@@ -5,6 +5,7 @@
 mod args;
 mod bench;
 mod failure;
+mod jsonl;
 mod paint;
 mod probe;
 mod progress;

@@ -54,7 +54,9 @@ fn bench_runs_on_the_simulated_fabric_and_with_another_number_of_processors() {
     assert!(output.status.success(), "{}", stderr(&output));
     let lines = objects(&stdout(&output));
     assert!(lines.iter().all(|line| line["procs"] == 3));
-    assert!(lines.iter().any(|line| line["variant"] == "hp_put" && line["fabric"] == "sim" && line["verified"] == true));
+    assert!(
+        lines.iter().any(|line| line["variant"] == "hp_put" && line["fabric"] == "sim" && line["verified"] == true)
+    );
 }
 
 #[test]

@@ -44,6 +44,8 @@ pub enum ErrorKind {
     RankOutOfRange,
     /// A section, offset or index reaches beyond what it is about.
     OutOfBounds,
+    /// A section's bounds and stride contradict each other.
+    BadSection,
     /// A list has another length than the call needs.
     BadLength,
     /// A shared variable was written outside of any step.
@@ -99,8 +101,8 @@ impl Error {
     /// Whether one processor could see alone that the call was wrong. It had no effect.
     pub fn is_misuse(&self) -> bool {
         use ErrorKind::{
-            BadConfig, BadLength, BadProcs, NestedRun, NoValue, NotMember, OutOfBounds, OutsideStep, RankOutOfRange,
-            StalePending, StillBorrowed,
+            BadConfig, BadLength, BadProcs, BadSection, NestedRun, NoValue, NotMember, OutOfBounds, OutsideStep,
+            RankOutOfRange, StalePending, StillBorrowed,
         };
         matches!(
             self.kind(),
@@ -110,6 +112,7 @@ impl Error {
                 | RankOutOfRange
                 | OutOfBounds
                 | BadLength
+                | BadSection
                 | OutsideStep
                 | NotMember
                 | StillBorrowed

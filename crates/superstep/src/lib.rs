@@ -46,4 +46,4 @@ pub use engine::{
 };
 pub use error::{Error, ErrorKind, Result};
 pub use launch::{Config, Fabric, cores, run, run_all};
-pub use memory::{Area, Queue, Section, Shared, Source};
+pub use memory::{Area, Ends, Queue, Section, Shared, Source, Strided, strided};

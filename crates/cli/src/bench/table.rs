@@ -22,7 +22,7 @@ fn row(ratio: &Ratio, ours: &Measure, limit: &Measure) -> Row {
             ratio.procs.to_string(),
             format!("{} {}", number(ours.value), ours.unit),
             format!("{} {}", number(limit.value), limit.unit),
-            limit_name(&ratio.limit).to_owned(),
+            limit_name(&ratio.limit),
             format!("{:.2}", ratio.value),
             ratio.target.to_string(),
         ],
@@ -52,9 +52,8 @@ fn limit_name(variant: &str) -> String {
 pub(super) fn write(out: &mut impl Write, kernels: &[&Kernel], report: &Report, paint: Paint) -> io::Result<()> {
     for kernel in kernels {
         let of_kernel = report.ratios.iter().filter(|ratio| ratio.kernel == kernel.name);
-        let rows: Vec<Row> = of_kernel
-            .filter_map(|ratio| report.sides(ratio).map(|(ours, limit)| row(ratio, ours, limit)))
-            .collect();
+        let rows: Vec<Row> =
+            of_kernel.filter_map(|ratio| report.sides(ratio).map(|(ours, limit)| row(ratio, ours, limit))).collect();
         writeln!(out, "\n{}: {}\n", paint.bold(kernel.name), kernel.about)?;
         write_rows(out, &rows, paint)?;
     }

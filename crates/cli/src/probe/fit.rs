@@ -37,8 +37,7 @@ mod tests {
 
     #[test]
     fn where_the_boundary_takes_all_the_time_the_longest_points_decide() {
-        let points: Vec<Point> =
-            (0..8).map(|k| 1 << k).map(|h| Point { h, seconds: 2e-9 * h as f64 + 1e-3 }).collect();
+        let points: Vec<Point> = (0..8).map(|k| 1 << k).map(|h| Point { h, seconds: 2e-9 * h as f64 + 1e-3 }).collect();
         assert!((slope(&points, 1e-3) - 2e-9).abs() < 1e-14);
     }
 }

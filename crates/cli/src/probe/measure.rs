@@ -12,6 +12,8 @@ const H_MAX: usize = 1 << 20;
 
 /// How long one measurement should last.
 const SECONDS: f64 = 0.008;
+/// How many times longer than the last a trial may be; the first iterations are slow and tell little.
+const GROWTH: u64 = 20;
 
 /// What one round found.
 struct Round {
@@ -79,13 +81,16 @@ fn time(g: &mut Group, mut body: impl FnMut(&mut Group)) -> f64 {
         let seconds = start.elapsed().as_secs_f64();
         g.step(|s| s.reduce(seconds, Max))
     };
-    let mut iterations = 2;
+    let (mut iterations, mut fastest) = (2, f64::INFINITY);
     loop {
-        let seconds = lasting(iterations);
-        if seconds >= SECONDS {
+        let seconds = lasting(iterations).max(1e-9);
+        // The fastest iteration seen decides, so that a trial that the machine held up does not end the search.
+        fastest = fastest.min(seconds / iterations as f64);
+        let wanted = (SECONDS / fastest) as u64;
+        if wanted <= 2 * iterations {
             return seconds / iterations as f64;
         }
-        iterations = (iterations as f64 * (1.2 * SECONDS / seconds).clamp(2.0, 20.0)) as u64;
+        iterations = wanted.min(GROWTH * iterations);
     }
 }
 
@@ -145,9 +150,11 @@ impl Relation {
     fn has_arrived(&self, area: &[u64]) -> bool {
         let end = self.parts.last().map_or(0, |&(start, len)| start + len);
         let from = |ahead: usize| (self.rank + 2 * self.procs - 1 - ahead) % self.procs;
-        self.parts.iter().enumerate().all(|(ahead, &(start, len))| {
-            (start..start + len).all(|at| area[at] == word(from(ahead), at))
-        }) && area[end..].iter().all(|&word| word == u64::MAX)
+        self.parts
+            .iter()
+            .enumerate()
+            .all(|(ahead, &(start, len))| (start..start + len).all(|at| area[at] == word(from(ahead), at)))
+            && area[end..].iter().all(|&word| word == u64::MAX)
     }
 }
 

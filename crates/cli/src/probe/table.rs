@@ -9,7 +9,10 @@ pub(super) fn write(out: &mut impl Write, found: &[Parameters], rounds: usize, p
     let cores = superstep::cores();
     let plural = if cores == 1 { "" } else { "s" };
     writeln!(out, "\n{} of this machine, {cores} core{plural}, on threads\n", paint.bold("BSP parameters"))?;
-    let heads = format!("{:>5} {:>11} {:>11} {:>11} {:>11} {:>11}", "p", "r MFLOP/s", "g ns/word", "g flops", "l µs", "l flops");
+    let heads = format!(
+        "{:>5} {:>11} {:>11} {:>11} {:>11} {:>11}",
+        "p", "r MFLOP/s", "g ns/word", "g flops", "l µs", "l flops"
+    );
     writeln!(out, "{}", paint.faint(&heads))?;
     for of in found {
         let (g, l) = (of.g * 1e9, of.l * 1e6);

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind};
 ///
 /// Any function `fn(&mut T, &T)`, and any closure of that shape that is `Copy`, is an operator; write its argument types
 /// out, `|sum: &mut u64, x: &u64| *sum += x`. It must be associative and must depend on its arguments alone.
-pub trait Combine<T>: Copy + 'static {
+pub trait Combine<T>: Copy + Send + Sync + 'static {
     /// Combines `with`, from higher ranks, into `acc`, from lower ones.
     fn combine(&self, acc: &mut T, with: &T);
 
@@ -37,7 +37,7 @@ pub enum Rule {
     Same,
 }
 
-impl<T, F: Fn(&mut T, &T) + Copy + 'static> Combine<T> for F {
+impl<T, F: Fn(&mut T, &T) + Copy + Send + Sync + 'static> Combine<T> for F {
     fn combine(&self, acc: &mut T, with: &T) {
         self(acc, with);
     }

@@ -2,8 +2,10 @@
 
 mod area;
 mod queue;
+mod section;
 mod shared;
 
-pub use area::{Area, Section, Source};
+pub use area::{Area, Source};
 pub use queue::Queue;
+pub use section::{Ends, Section, Strided, strided};
 pub use shared::Shared;

@@ -2,14 +2,11 @@
 //!
 //! The group in question is always a subgroup of all, because the root group may not be left.
 
-use crate::{SIZES, check};
+use crate::{SEVERAL, SIZES, check};
 use superstep::{
     By, Each, ErrorKind, Group, Local, Max, Sum,
     testing::{everywhere, failing, on_sizes},
 };
-
-/// Sizes at which there is somebody to stay, in the middle of the tree too.
-const SEVERAL: [usize; 7] = [2, 3, 4, 7, 8, 9, 17];
 
 /// Everybody as one subgroup, which may be left.
 fn inside<R>(g: &mut Group, body: impl FnOnce(&mut Group) -> R) -> R {
@@ -157,7 +154,8 @@ fn areas_variables_and_queues_follow_the_new_numbers() {
 #[test]
 fn what_is_put_or_sent_to_a_leaver_is_gone() {
     on_sizes(&SEVERAL, |g| {
-        let (me, leaver) = (g.rank(), g.size() / 2);
+        let (me, p) = (g.rank(), g.size());
+        let leaver = p / 2;
         inside(g, |sub| {
             let (area, queue) = (sub.area::<usize>(1), sub.queue::<(), usize>());
             if me == leaver {
@@ -170,17 +168,13 @@ fn what_is_put_or_sent_to_a_leaver_is_gone() {
                     s.send(&queue, to, (), me);
                 }
             });
-            let highest = if leaver == g_size(sub) { leaver } else { g_size(sub) + 1 };
-            assert_eq!(area.local()[0], highest);
+            let last = (0..p).filter(|&rank| rank != leaver).max().unwrap();
+            assert_eq!(area.local()[0], last + 1);
             assert_eq!(queue.len(), sub.size());
             sub.step(|s| s.put(s.rank(), &[7], &area, 0));
             assert_eq!((area.local()[0], queue.len()), (7, 0));
         });
     });
-}
-
-fn g_size(g: &Group) -> usize {
-    g.size()
 }
 
 /// G6 and X2: what cannot be had any more is an error that names who left, on whichever fabric.

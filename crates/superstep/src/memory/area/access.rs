@@ -1,6 +1,7 @@
 //! Making areas, and reading and writing those of others.
 
-use super::{Section, transfer::Transfers};
+use super::transfer::Transfers;
+use crate::memory::section::{BadSection, Section, Span};
 use crate::{
     engine::{
         Address, Core, Element, Group, Item, Kind, Object, Outbox, Payload, Pending, Phase, Record, Registry, Step,
@@ -12,7 +13,6 @@ use fabric::{Circle, Reach, Region};
 use std::{
     any::{self, type_name},
     cell::{Cell, Ref, RefCell, RefMut},
-    ops::Range,
     panic::Location,
     rc::Rc,
 };
@@ -81,14 +81,17 @@ impl<T: Element> Object for Part<T> {
         let mut words =
             request.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()) as usize);
         let mut word = || words.next().ok_or_else(damaged);
-        let (reply_to, start, len) = (word()? as u64, word()?, word()?);
+        let (reply_to, first, count, step) = (word()? as u64, word()?, word()?, word()? as isize);
         let region = self.region.borrow();
-        let end = start.checked_add(len).ok_or_else(damaged)?;
-        let values = region.as_slice().get(start..end).ok_or_else(damaged)?;
+        if count > region.len() {
+            return Err(damaged());
+        }
+        let span = Span { first, step, count };
+        let values = pick(region.as_slice().get(span.hull()).ok_or_else(damaged)?, span);
         let (address, prefix) = super::transfer::reply_address(reply_to);
         outbox.push(from, address, Record::Data, |out| {
             out.extend_from_slice(&prefix);
-            out.extend_from_slice(bytemuck::cast_slice(values));
+            out.extend_from_slice(bytemuck::cast_slice(&values));
         });
         Ok(())
     }
@@ -257,17 +260,14 @@ impl<T: Element> Area<T> {
     }
 
     /// Refuses a section that member `of`'s part does not have.
-    pub(super) fn check_section(
-        &self,
-        of: usize,
-        section: &impl Section<1>,
-        site: &Location<'_>,
-    ) -> Result<Range<usize>> {
+    pub(super) fn check_section(&self, of: usize, section: &impl Section<1>, site: &Location<'_>) -> Result<Span> {
         let len = self.part.lens.borrow()[of];
-        section.within(len).ok_or_else(|| {
-            let words = section.in_words();
-            let what = format!("section {words} of an area that has {len} elements on rank {of}");
-            self.core.error(ErrorKind::OutOfBounds, what, site)
+        section.spans(&[len]).map(|[span]| span).map_err(|bad| match bad {
+            BadSection::Beyond(what) => {
+                let what = format!("{what}, which is what the area has on rank {of}");
+                self.core.error(ErrorKind::OutOfBounds, what, site)
+            }
+            BadSection::Contradicts(what) => self.core.error(ErrorKind::BadSection, what, site),
         })
     }
 
@@ -368,21 +368,30 @@ impl Step {
         let site = Location::caller();
         self.core.check_member(&area.core, "area", site)?;
         self.core.check_rank(from, site)?;
-        let range = area.check_section(from, &at, site)?;
+        let span = area.check_section(from, &at, site)?;
         let reach = area.part.reaches.borrow()[from].clone();
         let is_reached = reach.is_some();
-        let get = Get { from, range: range.clone(), reach, values: None, site };
+        let get = Get { from, span, reach, values: None, site };
         let pending = self.core.place_alone(get);
         self.core.raise_flag(flags::READS);
         if !is_reached {
             self.outbox().push(from, Address::Object(area.number), Record::Request, |out| {
-                for word in [u64::from(pending.item), range.start as u64, range.len() as u64] {
+                for word in [u64::from(pending.item), span.first as u64, span.count as u64, span.step as u64] {
                     out.extend_from_slice(&word.to_le_bytes());
                 }
             });
         }
         Ok(pending)
     }
+}
+
+/// The elements of a section out of its hull.
+fn pick<T: Element>(hull: &[T], span: Span) -> Vec<T> {
+    if span.is_range() {
+        return hull.to_vec();
+    }
+    let start = span.hull().start;
+    span.indices().map(|index| hull[index - start]).collect()
 }
 
 #[inline]
@@ -397,7 +406,7 @@ fn write_put<T: Element>(out: &mut Vec<u8>, offset: usize, values: &[T]) {
 /// A section of somebody's part, on its way.
 struct Get<T> {
     from: usize,
-    range: Range<usize>,
+    span: Span,
     reach: Option<Reach<T>>,
     values: Option<Vec<T>>,
     site: &'static Location<'static>,
@@ -415,20 +424,20 @@ impl<T: Element> Item for Get<T> {
             return Err(Error::new(ErrorKind::Departed, message));
         }
         if let Some(reach) = &self.reach {
-            let loan = reach.read(self.range.clone()).map_err(|refused| {
+            let loan = reach.read(self.span.hull()).map_err(|refused| {
                 Error::new(
                     ErrorKind::Damaged,
                     format!("rank {} lends nothing: {refused} ({})", self.from, place(self.site)),
                 )
             })?;
-            self.values = Some(loan.to_vec());
+            self.values = Some(pick(&loan, self.span));
         }
         Ok(())
     }
 
     fn deliver(&mut self, _: usize, payload: Payload<'_>) -> Result {
         let values = crate::engine::decode_plain(payload.bytes()?)?;
-        if values.len() != self.range.len() {
+        if values.len() != self.span.count {
             return Err(damaged());
         }
         self.values = Some(values);

@@ -1,8 +1,8 @@
 //! Areas: memory of each processor that the others of its group may put to and get from.
 
 mod access;
-mod section;
+mod source;
 mod transfer;
 
 pub use access::Area;
-pub use section::{Section, Source};
+pub use source::Source;

@@ -11,12 +11,13 @@
 //! Where the two do not share memory, the data travels as if it had been set aside.
 
 use super::{
-    Area, Section, Source,
+    Area, Source,
     access::{Part, tag},
 };
 use crate::{
     engine::{Address, Element, Outbox, Record, Registry, Step, damaged, flags},
     error::{Error, ErrorKind, Result},
+    memory::section::Section,
 };
 use fabric::{Circle, Reach};
 use std::{any::Any, ops::Range, panic::Location};
@@ -145,7 +146,7 @@ impl Step {
                     return Ok(());
                 }
                 self.core.check_rank(to, site)?;
-                let range = source.check_section(self.rank(), &range, site)?;
+                let range = source.check_section(self.rank(), &range, site)?.hull();
                 area.check_place(to, offset, range.len(), site)?;
                 let lent = Lent { to, target: area.number, range, at: offset };
                 source.part.transfers.borrow_mut().lent.push(lent);
@@ -184,7 +185,12 @@ impl Step {
         self.core.check_member(&area.core, "area", site)?;
         self.core.check_member(&into.core, "area", site)?;
         self.core.check_rank(from, site)?;
-        let range = area.check_section(from, &at, site)?;
+        let span = area.check_section(from, &at, site)?;
+        if !span.is_range() {
+            let what = "a transfer from area to area takes a section without stride; use get for one with";
+            return Err(self.core.error(ErrorKind::BadSection, what, site));
+        }
+        let range = span.hull();
         into.check_place(self.rank(), offset, range.len(), site)?;
         if range.is_empty() {
             return Ok(());
@@ -204,7 +210,7 @@ impl Step {
             });
         } else {
             let reply_to = TO_PULL | u64::from(into.number) << 32 | pull;
-            self.outbox().push(from, address, Record::Request, |out| push_words(out, &[reply_to, start, len]));
+            self.outbox().push(from, address, Record::Request, |out| push_words(out, &[reply_to, start, len, 1]));
             self.core.raise_flag(flags::READS);
         }
         self.announce(into);

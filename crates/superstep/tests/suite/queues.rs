@@ -1,0 +1,195 @@
+//! Queues (D2).
+
+use crate::{SIZES, check, here};
+use serde::{Deserialize, Serialize, Serializer};
+use superstep::{
+    ErrorKind,
+    testing::{everywhere, failing, on_sizes},
+};
+
+/// D2 and S3.
+#[test]
+fn messages_come_by_the_rank_of_their_senders_and_then_in_order_of_sending() {
+    on_sizes(&SIZES, |g| {
+        let (me, p) = (g.rank(), g.size());
+        let queue = g.queue::<(usize, usize), String>();
+        g.step(|s| {
+            for round in 0..3 {
+                for to in (0..p).rev() {
+                    s.send(&queue, to, (me, round), format!("{me} to {to}"));
+                }
+            }
+            assert!(queue.is_empty());
+        });
+        assert_eq!(queue.len(), 3 * p);
+        let expected = (0..p).flat_map(|from| (0..3).map(move |round| ((from, round), format!("{from} to {me}"))));
+        assert_eq!(queue.drain().collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+        assert!(queue.is_empty());
+    });
+}
+
+/// D2: messages of a step can be read until the next boundary and no longer, whatever that boundary is.
+#[test]
+fn what_is_not_read_by_the_next_boundary_is_gone() {
+    on_sizes(&SIZES, |g| {
+        let (me, p) = (g.rank(), g.size());
+        let queue = g.queue::<(), usize>();
+        for round in 0..5 {
+            g.step(|s| {
+                s.send(&queue, (me + 1) % p, (), round);
+                s.send(&queue, (me + 1) % p, (), round + 100);
+            });
+            assert_eq!(queue.len(), 2);
+            if round % 2 == 0 {
+                // Inside the next step they are still there.
+                let last = round % 4 == 2;
+                g.step(|s| {
+                    assert_eq!(queue.drain().next(), Some(((), round)));
+                    if last {
+                        s.send(&queue, me, (), 7);
+                    }
+                });
+                assert_eq!(queue.drain().map(|message| message.1).collect::<Vec<_>>(), vec![7; usize::from(last)]);
+            }
+        }
+    });
+}
+
+/// D2: empty tags, empty payloads, both, and long ones.
+#[test]
+fn messages_of_any_size_arrive() {
+    on_sizes(&[1, 2, 3, 9], |g| {
+        let (me, p) = (g.rank(), g.size());
+        let (empty, long, texts) = (g.queue::<(), ()>(), g.queue::<u8, Vec<u64>>(), g.queue::<String, Vec<String>>());
+        let to = (me + 1) % p;
+        let from = (me + p - 1) % p;
+        g.step(|s| {
+            for _ in 0..1000 {
+                s.send(&empty, to, (), ());
+            }
+            s.send(&long, to, 1, vec![me as u64; 1 << 17]);
+            s.send(&long, to, 2, vec![]);
+            s.send(&texts, to, String::new(), vec![]);
+            s.send(&texts, to, "tag".to_owned(), vec![String::new(), format!("{me}")]);
+        });
+        assert_eq!(empty.drain().count(), 1000);
+        let got: Vec<_> = long.drain().collect();
+        assert!(got == [(1, vec![from as u64; 1 << 17]), (2, vec![])]);
+        let expected = [(String::new(), vec![]), ("tag".to_owned(), vec![String::new(), format!("{from}")])];
+        assert_eq!(texts.drain().collect::<Vec<_>>(), expected);
+    });
+}
+
+/// D2: queues of one type are not one queue.
+#[test]
+fn queues_do_not_mix() {
+    everywhere(|g| {
+        let me = g.rank();
+        let queues: Vec<_> = (0..5).map(|_| g.queue::<usize, usize>()).collect();
+        g.step(|s| {
+            for (at, queue) in queues.iter().enumerate().rev() {
+                for to in 0..s.size() {
+                    s.send(queue, to, at, me);
+                }
+            }
+        });
+        for (at, queue) in queues.iter().enumerate() {
+            let expected = (0..g.size()).map(|from| (at, from));
+            assert!(queue.drain().eq(expected));
+        }
+    });
+}
+
+/// X1: what is refused has queued nothing.
+#[test]
+fn a_message_to_nobody_is_refused_at_the_call() {
+    on_sizes(&SIZES, |g| {
+        let (queue, p) = (g.queue::<u8, String>(), g.size());
+        g.step(|s| {
+            for to in [p, p + 1, usize::MAX] {
+                let (error, place) = (s.try_send(&queue, to, 1, "lost".to_owned()).unwrap_err(), here());
+                let words = [format!("rank {to} named in a group of {p}"), "step 0 of group 0".to_owned(), place];
+                check(&error, ErrorKind::RankOutOfRange, &words.each_ref().map(String::as_str));
+            }
+        });
+        assert!(queue.is_empty());
+    });
+    failing(
+        &SIZES,
+        |g| {
+            let queue = g.queue::<u8, u8>();
+            g.step(|s| s.send(&queue, s.size(), 1, 1));
+        },
+        |_, error| check(&error, ErrorKind::RankOutOfRange, &["step 0 of group 0", "named in a group of", file!()]),
+    );
+}
+
+/// D2: one may be read with nothing in it.
+#[test]
+fn an_empty_queue_yields_nothing() {
+    everywhere(|g| {
+        let queue = g.queue::<u8, u8>();
+        assert_eq!((queue.drain().next(), queue.len(), queue.is_empty()), (None, 0, true));
+        g.step(|_| ());
+        assert_eq!(queue.drain().next(), None);
+        assert!(format!("{queue:?}").contains("0 messages"));
+    });
+}
+
+/// D2: a queue that some have dropped still takes messages to the others.
+#[test]
+fn a_queue_outlives_the_handles_of_others() {
+    on_sizes(&SIZES, |g| {
+        let (me, p) = (g.rank(), g.size());
+        let queue = g.queue::<(), usize>();
+        let mut queue = Some(queue);
+        for round in 0..p {
+            g.step(|s| {
+                if let Some(queue) = &queue {
+                    (0..p).for_each(|to| s.send(queue, to, (), me));
+                }
+            });
+            if let Some(queue) = &queue {
+                assert!(queue.drain().map(|message| message.1).eq(round..p));
+            }
+            if me == round {
+                queue = None;
+            }
+        }
+        g.step(|_| ());
+    });
+}
+
+/// A payload that cannot be encoded.
+#[derive(Clone, Debug, Deserialize)]
+struct Stubborn;
+
+impl Serialize for Stubborn {
+    fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        Err(serde::ser::Error::custom("refused on purpose"))
+    }
+}
+
+/// X2: where messages have to be encoded, one that cannot be is everybody's error, and none of its step arrives later.
+#[test]
+fn a_message_that_cannot_be_encoded_takes_its_step_along() {
+    on_sizes(&SIZES, |g| {
+        let (me, p) = (g.rank(), g.size());
+        let queue = g.queue::<usize, Option<Stubborn>>();
+        let outcome = g.try_step(|s| {
+            for to in 0..p {
+                s.send(&queue, to, 1, (me == 0 && to == 0).then_some(Stubborn));
+            }
+        });
+        match outcome {
+            // Nothing is encoded where memory is shared.
+            Ok(()) => assert_eq!(queue.drain().count(), p),
+            Err(error) => {
+                check(&error, ErrorKind::Encode, &["Stubborn", "step 0 of group 0", file!()]);
+                crate::is_everybodys(g, &error);
+                g.step(|s| s.send(&queue, (me + 1) % p, 2, None));
+                assert_eq!(queue.drain().map(|message| message.0).collect::<Vec<_>>(), [2]);
+            }
+        }
+    });
+}
