@@ -8,9 +8,12 @@ use crate::{
     options::{Error, Options},
     report::{Measure, Ratio, Report, Target, Unit},
 };
+use std::time::Instant;
 
 /// How long a round should last.
 const ROUND_SECONDS: f64 = 0.06;
+/// How many times longer than planned a contest may last. On a busy machine it ends with fewer rounds instead.
+const LATE: f64 = 3.0;
 /// How many times longer than the last a trial may be; the first iterations are slow and tell little.
 const GROWTH: u64 = 50;
 
@@ -169,22 +172,25 @@ impl Contest {
     pub(crate) fn hold(mut self, options: &Options, mut next: impl FnMut(&str)) -> Result<Report, Error> {
         let load = options.load.as_ref().filter(|_| self.is_loaded);
         let _load = load.map(|start| start()).transpose().map_err(Error::Load)?;
-        let (kernel, procs) = (self.kernel, self.procs);
+        let (kernel, procs, start) = (self.kernel, self.procs, Instant::now());
         let mut announce = |contender: &Contender| next(&format!("{kernel}: {} on {procs}", contender.variant));
         for contender in &mut self.contenders {
             announce(contender);
             contender.calibrate()?;
         }
-        for _ in 0..options.rounds {
+        let planned = ROUND_SECONDS * self.rounds(options.rounds) as f64;
+        let mut rounds = 0;
+        while rounds < options.rounds && (rounds == 0 || start.elapsed().as_secs_f64() < LATE * planned) {
             for contender in &mut self.contenders {
                 announce(contender);
                 contender.play()?;
             }
+            rounds += 1;
         }
-        Ok(self.report())
+        Ok(self.report(rounds))
     }
 
-    fn report(self) -> Report {
+    fn report(self, rounds: usize) -> Report {
         let measures: Vec<Measure> = self
             .contenders
             .into_iter()
@@ -199,7 +205,7 @@ impl Contest {
             })
             .collect();
         let ratios = self.claims.iter().filter_map(|claim| judge(claim, &measures)).collect();
-        Report { measures, ratios, rounds: 0 }
+        Report { measures, ratios, rounds }
     }
 }
 

@@ -65,13 +65,15 @@ pub fn run(kernels: &[&Kernel], options: &Options, mut progress: impl FnMut(Prog
     }
     let total = contests.iter().map(|contest| contest.rounds(options.rounds)).sum();
     let mut report = Report { rounds: options.rounds, ..Report::default() };
-    let mut done = 0;
+    let mut before = 0;
     for contest in contests {
+        let (mut done, rounds) = (before, contest.rounds(options.rounds));
         let found = contest.hold(options, |now| {
             progress(Progress { done, total, now });
             done += 1;
         })?;
         report.append(found);
+        before += rounds;
     }
     Ok(report)
 }

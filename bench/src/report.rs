@@ -124,7 +124,7 @@ pub struct Report {
     pub measures: Vec<Measure>,
     /// What superstep was held against.
     pub ratios: Vec<Ratio>,
-    /// Of how many rounds the best counted.
+    /// Of how many rounds at least the best counted; a busy machine has time for fewer than were asked for.
     pub rounds: usize,
 }
 
@@ -148,5 +148,6 @@ impl Report {
     pub(crate) fn append(&mut self, mut other: Self) {
         self.measures.append(&mut other.measures);
         self.ratios.append(&mut other.ratios);
+        self.rounds = self.rounds.min(other.rounds);
     }
 }

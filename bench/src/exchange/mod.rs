@@ -1,11 +1,14 @@
 //! Kernel `exchange`: how fast 8 MiB travel from each processor to each other one, all at once.
 //!
-//! There are three limits, because verbs promise different things:
+//! There are four limits, because verbs promise different things:
 //!
 //! - `raw-memcpy`: each thread copies what it gets into a buffer that it has already. One copy, warm pages. For the
 //!   `hp_` verbs, which write into an area.
 //! - `raw-owned`: each thread copies what it gives into a new buffer and hands that over by moving it; the receiver owns
-//!   it and frees it. One copy and one allocation. For `exchange_slices` and `get`, which yield vectors.
+//!   it and frees it. One copy and one allocation. For `exchange_slices`, whose slices nobody can reach any more when
+//!   the step has closed.
+//! - `raw-fresh`: each thread copies what it gets into a new buffer of its own. One copy and one allocation, and the
+//!   thread that allocates also frees. For `get`, which reads at the boundary.
 //! - `raw-buffered`: each thread copies what it gives into a buffer in between, and after a barrier the receiver copies
 //!   it out. Two copies, warm pages. For `put`, which must leave both sides undisturbed until the boundary.
 //!
@@ -33,8 +36,12 @@ const PROCS: usize = 2;
 type Limit = fn(usize, u64) -> superstep::Result<Sample>;
 
 /// Every limit, by the end of its name.
-const LIMITS: [(&str, Limit); 3] =
-    [("raw-memcpy", limits::memcpy), ("raw-owned", limits::owned), ("raw-buffered", limits::buffered)];
+const LIMITS: [(&str, Limit); 4] = [
+    ("raw-memcpy", limits::memcpy),
+    ("raw-owned", limits::owned),
+    ("raw-fresh", limits::fresh),
+    ("raw-buffered", limits::buffered),
+];
 
 type Verb = fn(&Config, u64) -> superstep::Result<Sample>;
 
@@ -44,7 +51,7 @@ const VERBS: [(&str, Verb, &str); 6] = [
     ("put", verbs::put, "raw-buffered"),
     ("hp_put", verbs::hp_put, "raw-memcpy"),
     ("hp_put-given", verbs::hp_put_given, "raw-memcpy"),
-    ("get", verbs::get, "raw-owned"),
+    ("get", verbs::get, "raw-fresh"),
     ("hp_get", verbs::hp_get, "raw-memcpy"),
 ];
 

@@ -48,7 +48,7 @@ pub(crate) fn timed(iterations: u64, mut body: impl FnMut(u64)) -> f64 {
 pub(crate) struct Arrivals(Vec<Padded<AtomicU64>>);
 
 /// Often enough that a wait that does not wait is caught, and soon done even if threads share cores.
-const CHECKS: u64 = 200;
+const CHECKS: u64 = 50;
 
 impl Arrivals {
     pub(crate) fn new(size: usize) -> Self {

@@ -37,7 +37,6 @@ pub(super) fn contest(procs: usize, variant: &str, options: &Options) -> Contest
         contest = add(contest, "epoch-flags", barrier::measure::<EpochFlags<Spin>>);
         contest = add(contest, "epoch-flags-busy", barrier::measure::<EpochFlags<Busy>>);
         contest = add(contest, "central-spin", barrier::measure::<Central<Spin>>);
-        contest = add(contest, "central-busy", barrier::measure::<Central<Busy>>);
         Target::AtMost(1.6)
     } else {
         contest = add(contest, "central-yield", barrier::measure::<Central<Yield<0>>>);

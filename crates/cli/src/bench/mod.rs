@@ -38,7 +38,7 @@ pub(crate) fn run(args: &args::Bench) -> Result<(), Failure> {
     if args.json {
         json::write(&mut out, &report)?;
     } else {
-        table::write(&mut out, &kernels, &report, Paint::for_stdout())?;
+        table::write(&mut out, &kernels, &report, args.rounds, Paint::for_stdout())?;
     }
     if report.is_verified() { Ok(()) } else { Err(Failure::failed("some answers are wrong")) }
 }

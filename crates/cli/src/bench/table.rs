@@ -49,7 +49,15 @@ fn limit_name(variant: &str) -> String {
 }
 
 /// Writes a table for each kernel, and how many targets were met.
-pub(super) fn write(out: &mut impl Write, kernels: &[&Kernel], report: &Report, paint: Paint) -> io::Result<()> {
+///
+/// `asked` is how many rounds there should have been.
+pub(super) fn write(
+    out: &mut impl Write,
+    kernels: &[&Kernel],
+    report: &Report,
+    asked: usize,
+    paint: Paint,
+) -> io::Result<()> {
     for kernel in kernels {
         let of_kernel = report.ratios.iter().filter(|ratio| ratio.kernel == kernel.name);
         let rows: Vec<Row> =
@@ -62,8 +70,11 @@ pub(super) fn write(out: &mut impl Write, kernels: &[&Kernel], report: &Report, 
         0 => "every answer is right".to_owned(),
         wrong => format!("{wrong} of {} have WRONG ANSWERS", report.measures.len()),
     };
-    let plural = if report.rounds == 1 { "" } else { "s, taken by turns" };
-    let best = format!("Best of {} round{plural}", report.rounds);
+    let best = match report.rounds {
+        1 => "One round".to_owned(),
+        rounds if rounds < asked => format!("Best of {rounds} to {asked} rounds by turns, for the machine is busy"),
+        rounds => format!("Best of {rounds} rounds by turns"),
+    };
     writeln!(out, "\n{best}; {met} of {} targets met; {answers}.", report.ratios.len())
 }
 

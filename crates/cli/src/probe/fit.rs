@@ -2,7 +2,7 @@
 //!
 //! T(h) = g h + l over six decades of h: in a plain least-squares fit the longest times would decide everything, and l
 //! would come out as noise. So l is not fitted but measured, as the time of an empty step, and g alone is fitted, to
-//! relative errors (each point weighs the same, whatever its size) and only where words and not the boundary take the time.
+//! the logarithms (each point weighs the same, whatever its size) and only where words and not the boundary take the time.
 
 use super::Point;
 
@@ -11,17 +11,13 @@ const FACTOR: f64 = 4.0;
 /// If fewer points than this are that long, the longest ones do.
 const POINTS_MIN: usize = 3;
 
-/// The g that fits best: the one that minimises the sum of ((g h + l - T) / T)².
+/// The g that fits best: the one that minimises the sum of (ln(g h) - ln(T - l))².
 pub(super) fn slope(points: &[Point], l: f64) -> f64 {
     let long = points.iter().filter(|point| point.seconds > FACTOR * l).count();
     let used = &points[points.len() - long.clamp(POINTS_MIN.min(points.len()), points.len())..];
-    let (mut above, mut below) = (0.0, 0.0);
-    for &Point { h, seconds } in used {
-        let weight = 1.0 / (seconds * seconds);
-        above += weight * h as f64 * (seconds - l);
-        below += weight * (h as f64).powi(2);
-    }
-    (above / below).max(0.0)
+    let per_word = used.iter().map(|point| (point.seconds - l) / point.h as f64);
+    let logs: Vec<f64> = per_word.filter(|&seconds| seconds > 0.0).map(f64::ln).collect();
+    if logs.is_empty() { 0.0 } else { (logs.iter().sum::<f64>() / logs.len() as f64).exp() }
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use super::{
     alarm::Cord,
+    seat::Seat,
     sync::{Arc, Mutex},
-    table::{Seat, Table},
+    table::Table,
 };
 use crate::{
     circle::{Alarm, Circle, Meld, Melded, Silence},

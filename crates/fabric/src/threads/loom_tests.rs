@@ -14,8 +14,9 @@
 
 use super::{
     alarm::Cord,
+    seat::Seat,
     sync::{Arc, thread},
-    table::{FLAT, Seat, Table},
+    table::{FLAT, Table},
 };
 use crate::{
     circle::{Alarm, Meld, Melded},

@@ -7,6 +7,7 @@ mod alarm;
 mod circle;
 mod fences;
 pub(crate) mod pool;
+mod seat;
 mod sync;
 mod table;
 mod wait;

@@ -97,13 +97,14 @@ impl<T: 'static, K: Codec<T>> Item for FromEach<T, K> {
 
 /// The same for one processor alone: the others get `None`.
 struct FromEachAt<T, K> {
+    root: usize,
     inner: FromEach<T, K>,
     value: Option<Option<Vec<T>>>,
 }
 
 impl<T: 'static, K: Codec<T>> Item for FromEachAt<T, K> {
     fn describe(&self) -> String {
-        self.inner.describe()
+        format!("{} at root {}", self.inner.describe(), self.root)
     }
 
     fn deliver(&mut self, from: usize, payload: Payload<'_>) -> Result {
@@ -131,7 +132,7 @@ struct FromOne<T, K> {
 
 impl<T: 'static, K: Codec<T>> Item for FromOne<T, K> {
     fn describe(&self) -> String {
-        format!("deal of {}", type_name::<T>())
+        format!("deal from {} of {}", self.root, type_name::<T>())
     }
 
     fn deliver(&mut self, _: usize, payload: Payload<'_>) -> Result {
@@ -423,7 +424,7 @@ impl Step {
         } else {
             away = Some(value);
         }
-        let pending = self.core.place(FromEachAt { inner, value: None }, root as u64);
+        let pending = self.core.place(FromEachAt { root, inner, value: None }, root as u64);
         if let Some(value) = away {
             self.must(send::<T, K>(self, root, pending.item, value), site);
         }

@@ -63,7 +63,11 @@ impl Core {
     #[inline]
     fn meet(&self, mine: &[u8], melded: &mut Melded) -> Result {
         let (items, registry) = (self.items.borrow(), self.registry.borrow());
-        let mut melder = Melder { operators: Some((&items, &registry)), is_bare: mine.len() == HEADER };
+        let mut melder = Melder {
+            operators: Some((&items, &registry)),
+            is_bare: mine.len() == HEADER,
+            fingerprint: mine.first_chunk().map(|&bytes| u64::from_le_bytes(bytes)),
+        };
         self.circle.borrow_mut().meet(mine, &mut melder, melded)?;
         for part in [&mut melded.total, &mut melded.before] {
             if let Cow::Owned(resolved) = melder.resolve(part) {
@@ -85,13 +89,16 @@ impl Core {
         self.meet(mine, melded)?;
         let outcome = self.hand_over(kind, &wave);
         let mut registry = self.registry.borrow_mut();
-        registry.settle_variables();
         if outcome.is_ok() {
+            registry.settle_variables();
             registry.turn_queues();
+            registry.touched.clear();
+        } else {
+            registry.abandon();
         }
-        registry.touched.clear();
-        // Queues turn at every boundary, so a group that has some never skips this.
-        self.is_stirred.set(!registry.queues.is_empty());
+        // Queues turn at every boundary, so a group that has some never skips this; nor does one with a borrow that has
+        // made a boundary fail and may still be alive.
+        self.is_stirred.set(!registry.queues.is_empty() || !registry.touched.is_empty());
         self.steps.set(self.steps.get().wrapping_add(1));
         self.phase.set(Phase::Between);
         outcome
@@ -203,7 +210,10 @@ impl Core {
         if total.has(flags::FAILED) {
             let report = total.body.into();
             self.renumber(&left);
-            return Err(Error::from(Failure::GaveUp { rank: self.processor, report }));
+            let error = Error::from(Failure::GaveUp { rank: self.processor, report });
+            // What failed while it was combined knows the operator, and not where that was. All members are here.
+            let is_placed = error.to_string().starts_with("step ");
+            return Err(if is_placed { error } else { self.error(error.kind(), &error, self.site.get()) });
         }
         if total.has(flags::DIVERGED) {
             self.renumber(&left);
@@ -317,6 +327,9 @@ impl Core {
         let before = if wave.melded.before.is_empty() { None } else { Some(Parts::of(&wave.melded.before)?) };
         // Those below may all have left; then they had nothing to say.
         let before = before.filter(|before| !before.has(flags::NOBODY));
+        if let Some(failed) = before.filter(|before| before.has(flags::FAILED)) {
+            return Err(Error::from(Failure::GaveUp { rank: self.processor, report: failed.body.into() }));
+        }
         let (mut totals, mut befores) = (Body::of(total), before.as_ref().map(Body::of));
         let mut items = self.items.borrow_mut();
         for item in items.collective_mut().iter_mut().filter(|item| item.follows().is_none()) {
@@ -412,7 +425,7 @@ impl Core {
     pub(super) fn leave(&self) -> Result {
         let mut mine = Vec::with_capacity(HEADER + 4);
         contribution::open(0, flags::NOBODY, &(self.rank.get() as u32).to_le_bytes(), &mut mine);
-        let mut melder = Melder { operators: None, is_bare: false };
+        let mut melder = Melder { operators: None, is_bare: false, fingerprint: None };
         Ok(self.circle.borrow_mut().leave(&mine, &mut melder)?)
     }
 

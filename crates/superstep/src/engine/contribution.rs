@@ -184,6 +184,8 @@ pub(crate) struct Melder<'a> {
     pub(crate) operators: Option<(&'a Items, &'a Registry)>,
     /// Whether this processor's contribution is a bare header.
     pub(crate) is_bare: bool,
+    /// What this processor is about to do; `None` on a member that leaves.
+    pub(crate) fingerprint: Option<u64>,
 }
 
 impl Meld for Melder<'_> {
@@ -191,7 +193,9 @@ impl Meld for Melder<'_> {
         let (left, right) = (self.resolve(left), self.resolve(right));
         let (left, right) = match (Parts::of(&left), Parts::of(&right)) {
             (Ok(left), Ok(right)) => (left, right),
-            (Err(error), _) | (_, Err(error)) => return fail(&error, (0, 0, &[]), out),
+            (Err(error), _) | (_, Err(error)) => {
+                return fail(&error, (self.fingerprint.unwrap_or(0), 0, &[]), out);
+            }
         };
         // Almost always empty, and then this allocates nothing.
         let leavers = [left.leavers, right.leavers].concat();
@@ -200,12 +204,16 @@ impl Meld for Melder<'_> {
             let stays = if left.has(flags::NOBODY) { right } else { left };
             open(stays.fingerprint, stays.flags, &leavers, out);
             out.extend_from_slice(stays.body);
+        } else if either & flags::DIVERGED != 0
+            || left.fingerprint != right.fingerprint
+            || self.fingerprint.is_some_and(|mine| mine != left.fingerprint)
+        {
+            // Also where the two agree and this processor does not: its operators are not theirs.
+            open(left.fingerprint, either & !flags::FAILED | flags::DIVERGED, &leavers, out);
         } else if either & flags::FAILED != 0 {
             let failed = if left.has(flags::FAILED) { left } else { right };
             open(failed.fingerprint, either, &leavers, out);
             out.extend_from_slice(failed.body);
-        } else if either & flags::DIVERGED != 0 || left.fingerprint != right.fingerprint {
-            open(left.fingerprint, either | flags::DIVERGED, &leavers, out);
         } else if let Some((items, registry)) = self.operators {
             open(left.fingerprint, either, &leavers, out);
             if let Err(error) = meld_bodies(items, registry, &left, &right, out) {
@@ -228,7 +236,8 @@ impl Meld for Melder<'_> {
     }
 
     fn wants_before(&self) -> bool {
-        self.operators.is_some_and(|(items, _)| items.collective().iter().any(|item| item.needs() == Needs::Before))
+        // A member that leaves does not know whether the others ask, and passes on what they may ask for.
+        self.operators.is_none_or(|(items, _)| items.collective().iter().any(|item| item.needs() == Needs::Before))
     }
 }
 
@@ -349,7 +358,7 @@ mod tests {
     fn melded(left: &[u8], right: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         let (items, registry) = (Items::default(), Registry::default());
-        Melder { operators: Some((&items, &registry)), is_bare: true }.meld(left, right, &mut out);
+        Melder { operators: Some((&items, &registry)), is_bare: true, fingerprint: None }.meld(left, right, &mut out);
         out
     }
 
@@ -378,7 +387,7 @@ mod tests {
 
     #[test]
     fn what_a_leaver_cannot_meld_is_melded_later_with_each_leaver_listed_once() {
-        let mut leaver = Melder { operators: None, is_bare: false };
+        let mut leaver = Melder { operators: None, is_bare: false, fingerprint: None };
         let mut deferred = Vec::new();
         leaver.meld(&bare(8, 0, &[2]), &bare(8, flags::READS, &[4]), &mut deferred);
         assert!(Parts::of(&deferred).unwrap().has(flags::DEFERRED));

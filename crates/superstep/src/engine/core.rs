@@ -138,6 +138,10 @@ impl Core {
     /// Enters a step at `site`.
     #[inline]
     pub(crate) fn begin(&self, site: &'static Location<'static>, phase: Phase) {
+        if self.phase.get() == Phase::Step {
+            // The body of the last step unwound and was caught: it never reached its boundary.
+            self.registry().abandon();
+        }
         self.site.set(site);
         self.phase.set(phase);
         self.terms.set(0);
@@ -164,14 +168,14 @@ impl Core {
         self.stir();
         let mut items = self.items.borrow_mut();
         items.verbs = mix(items.verbs, mix(super::checks::type_hash::<I>(), salt));
-        Pending::new(items.place(item), self.steps.get())
+        Pending::new(items.place(item), self.steps.get(), self.key)
     }
 
     /// Places an item that no other member needs to have.
     #[inline]
     pub(crate) fn place_alone<I: Item, T>(&self, item: I) -> Pending<T> {
         self.stir();
-        Pending::new(self.items.borrow_mut().place_alone(item), self.steps.get())
+        Pending::new(self.items.borrow_mut().place_alone(item), self.steps.get(), self.key)
     }
 
     #[inline]
@@ -193,7 +197,8 @@ impl Core {
     pub(crate) fn settled<T: 'static>(&self, pending: &Pending<T>) -> T {
         let now = self.steps.get().wrapping_sub(1);
         let mut items = self.items.borrow_mut();
-        let item = items.get_mut(pending.item).filter(|_| pending.step == now);
+        let is_of_it = (pending.group, pending.step) == (self.key, now);
+        let item = items.get_mut(pending.item).filter(|_| is_of_it);
         let value = item.and_then(|item| (item.outcome() as &mut dyn Any).downcast_mut::<Option<T>>()?.take());
         value.unwrap_or_else(|| {
             let (what, step) = (type_name::<T>(), pending.step);

@@ -53,6 +53,9 @@ pub(crate) trait Object: Any {
     /// Ends the boundary.
     fn settle(&self) {}
 
+    /// Forgets what was collected for others in a step that failed.
+    fn abandon(&self) {}
+
     /// Follows the new numbering: `stayed` lists the old ranks of those who stay.
     fn renumber(&self, _stayed: &[usize]) {}
 }
@@ -61,6 +64,9 @@ pub(crate) trait Object: Any {
 pub(crate) trait Variable {
     /// How messages name it.
     fn describe(&self) -> String;
+
+    /// The same with everything that must agree on all members.
+    fn declaration(&self) -> String;
 
     fn is_borrowed(&self) -> bool;
 
@@ -136,7 +142,7 @@ const VARIABLE: u32 = 1 << 31;
 
 impl Registry {
     pub(crate) fn add_variable(&mut self, variable: Rc<dyn Variable>) -> u32 {
-        self.declared.push(variable.describe());
+        self.declared.push(variable.declaration());
         self.variables.add(variable)
     }
 
@@ -181,6 +187,15 @@ impl Registry {
             }
         }
         self.written.clear();
+    }
+
+    /// Undoes what a step that failed has registered. Its borrows may still be alive, so they stay noted.
+    pub(crate) fn abandon(&mut self) {
+        self.settle_variables();
+        self.outgoing.clear();
+        for object in self.objects.all.iter().flatten() {
+            object.abandon();
+        }
     }
 
     /// Puts the messages that have come in the place of those of the step before.

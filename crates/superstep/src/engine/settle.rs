@@ -13,13 +13,15 @@ pub struct Pending<T> {
     pub(crate) item: u32,
     /// The step that it belongs to.
     pub(crate) step: u64,
+    /// The group that the step is one of, by its key.
+    pub(crate) group: u64,
     /// Keeps it on its processor.
     _value: PhantomData<Rc<T>>,
 }
 
 impl<T> Pending<T> {
-    pub(crate) fn new(item: u32, step: u64) -> Self {
-        Self { item, step, _value: PhantomData }
+    pub(crate) fn new(item: u32, step: u64, group: u64) -> Self {
+        Self { item, step, group, _value: PhantomData }
     }
 }
 

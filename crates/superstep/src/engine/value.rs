@@ -47,10 +47,21 @@ pub(crate) fn encode<T: Value>(value: &T, out: &mut Vec<u8>) -> Result {
             return Ok(());
         }
     });
-    *out = postcard::to_extend(value, std::mem::take(out)).map_err(|cause| {
+    let start = out.len();
+    let outcome = postcard::to_extend(value, Appending(out)).map(|_| ());
+    outcome.map_err(|cause| {
+        out.truncate(start);
         Error::new(ErrorKind::Encode, format!("a value of type {} cannot be encoded: {cause}", type_name::<T>()))
-    })?;
-    Ok(())
+    })
+}
+
+/// Appends to bytes that outlive a failure.
+struct Appending<'a>(&'a mut Vec<u8>);
+
+impl Extend<u8> for Appending<'_> {
+    fn extend<I: IntoIterator<Item = u8>>(&mut self, bytes: I) {
+        self.0.extend(bytes);
+    }
 }
 
 /// Reads the value that `bytes` hold, all of them.

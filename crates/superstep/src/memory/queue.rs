@@ -73,6 +73,12 @@ impl<G: Value, T: Value> Object for End<G, T> {
         std::mem::swap(&mut *here, &mut *self.coming.borrow_mut());
     }
 
+    fn abandon(&self) {
+        self.sent.borrow_mut().clear();
+        self.coming.borrow_mut().clear();
+        self.has_sent.set(false);
+    }
+
     fn renumber(&self, _: &[usize]) {
         self.sent.borrow_mut().clear();
     }

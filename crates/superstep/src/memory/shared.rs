@@ -17,6 +17,7 @@ use std::{
 trait Operator<T> {
     fn combine(&self, acc: &mut T, with: &T);
     fn rule(&self) -> Rule;
+    fn name(&self) -> &'static str;
 }
 
 struct Forgotten<C>(C);
@@ -28,6 +29,10 @@ impl<T, C: Combine<T>> Operator<T> for Forgotten<C> {
 
     fn rule(&self) -> Rule {
         self.0.rule()
+    }
+
+    fn name(&self) -> &'static str {
+        type_name::<C>()
     }
 }
 
@@ -79,6 +84,10 @@ impl<T: Value> Copy<T> {
 impl<T: Value> Variable for Copy<T> {
     fn describe(&self) -> String {
         format!("shared {} of {}", type_name::<T>(), place(self.site))
+    }
+
+    fn declaration(&self) -> String {
+        format!("{} with {}", self.describe(), self.operator.name())
     }
 
     fn is_borrowed(&self) -> bool {
@@ -166,8 +175,23 @@ struct Declared<T, C>(T, C);
 
 impl<T: Value> Shared<T> {
     /// A clone of this processor's copy.
+    ///
+    /// # Panics
+    ///
+    /// While the copy is lent for writing.
+    #[track_caller]
     pub fn get(&self) -> T {
-        self.copy.value.borrow().clone()
+        self.lend().clone()
+    }
+
+    #[track_caller]
+    fn lend(&self) -> Ref<'_, T> {
+        let Ok(copy) = self.copy.value.try_borrow() else {
+            let what =
+                format!("the {} is read while it is lent for writing; drop that borrow first", self.copy.describe());
+            self.core.error(ErrorKind::StillBorrowed, what, Location::caller()).raise()
+        };
+        copy
     }
 
     /// Writes this processor's copy. The others see it combined, after the boundary.
@@ -189,7 +213,7 @@ impl<T: Value> Shared<T> {
     #[track_caller]
     pub fn read(&self) -> Ref<'_, T> {
         self.mark();
-        self.copy.value.borrow()
+        self.lend()
     }
 
     /// Lends this processor's copy for writing; it counts as written.
@@ -381,13 +405,14 @@ impl<T: Value, C: Combine<T>> Item for Fold<T, C> {
 
 /// The same, for one processor alone: the others get `None`.
 struct FoldTo<T, C> {
+    root: usize,
     fold: Fold<T, C>,
     value: Option<Option<T>>,
 }
 
 impl<T: Value, C: Combine<T>> Item for FoldTo<T, C> {
     fn describe(&self) -> String {
-        self.fold.describe()
+        format!("{} at root {}", self.fold.describe(), self.root)
     }
 
     fn needs(&self) -> Needs {
@@ -437,7 +462,7 @@ impl Step {
         self.core.check_rank(root, Location::caller()).unwrap_or_else(|error| error.raise());
         let mut fold = self.fold("reduce_to", Needs::Total, value, op);
         fold.wants = self.rank() == root;
-        self.core.place(FoldTo { fold, value: None }, root as u64)
+        self.core.place(FoldTo { root, fold, value: None }, root as u64)
     }
 
     /// Yields what the ranks below contributed, combined in rank order. Collective.

@@ -47,9 +47,11 @@ fn sums_of_floats_have_the_bits_of_the_one_bracketing() {
 /// S3: the test above would mean nothing if every bracketing gave the same.
 #[test]
 fn another_bracketing_has_other_bits() {
-    let values: Vec<f64> = (0..17).map(|rank| number(rank, 0)).collect();
-    let tree = bracketed(&values, &|acc, with| *acc += with);
-    assert_ne!(tree.to_bits(), values.iter().sum::<f64>().to_bits());
+    let differs = |salt: usize| {
+        let values: Vec<f64> = (0..17).map(|rank| number(rank, salt)).collect();
+        bracketed(&values, &|acc, with| *acc += with).to_bits() != values.iter().sum::<f64>().to_bits()
+    };
+    assert!((0..4).any(differs));
 }
 
 /// S3: element by element as well.

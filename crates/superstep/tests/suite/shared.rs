@@ -352,20 +352,6 @@ fn an_overflow_in_a_prefix_alone_is_an_overflow() {
     }
 }
 
-/// R3 and X2: the same, and every member can go on.
-#[test]
-fn an_overflow_in_a_prefix_alone_is_everybodys_error() {
-    on_sizes(&[4], |g| {
-        let value = [100i8, 0, 100, -100][g.rank()];
-        let error = g.try_step(|s| s.prefix(value, Checked(Sum))).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Overflow, "{error}");
-        is_everybodys(g, &error);
-        let error = g.try_step(|s| s.prefix_with(value, Checked(Sum))).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Overflow, "{error}");
-        is_everybodys(g, &error);
-    });
-}
-
 /// A value that cannot be encoded where it says so.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 struct Touchy {

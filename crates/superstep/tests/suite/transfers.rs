@@ -217,9 +217,9 @@ fn bad_transfers_are_refused_at_the_call() {
                 (s.try_hp_put(0, vec![9; 3], &short, 0), "3 elements at offset 0 end 1 beyond"),
                 (s.try_hp_put(0, vec![9], &short, usize::MAX), "far beyond"),
                 (s.try_hp_put(0, (&area, 0..3), &short, 0), "3 elements at offset 0 end 1 beyond"),
-                (s.try_hp_put(0, (&area, 0..5), &area, 0), "section 0..5 of an area that has 4"),
+                (s.try_hp_put(0, (&area, 0..5), &area, 0), "section 0..5 of 4 elements"),
                 (s.try_hp_put(0, (&area, 0..2), &area, usize::MAX), "far beyond"),
-                (s.try_hp_get(0, &area, 0..5, &area, 0), "section 0..5 of an area that has 4"),
+                (s.try_hp_get(0, &area, 0..5, &area, 0), "section 0..5 of 4 elements"),
                 (s.try_hp_get(0, &area, 0..3, &short, 0), "3 elements at offset 0 end 1 beyond"),
                 (s.try_hp_get(0, &area, 0..3, &short, usize::MAX - 1), "far beyond"),
             ] {

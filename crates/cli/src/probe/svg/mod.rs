@@ -27,7 +27,8 @@ const PIECES: u32 = 120;
 pub(super) fn plot(found: &[Parameters]) -> String {
     let points = || found.iter().flat_map(|of| &of.points);
     let x = Axis::around(points().map(|point| point.h as f64), LEFT, RIGHT);
-    let y = Axis::around(points().map(|point| point.seconds), BOTTOM, TOP);
+    let times = points().map(|point| point.seconds).chain(found.iter().map(|of| of.l));
+    let y = Axis::around(times, BOTTOM, TOP);
     let mut out = String::new();
     open(&mut out);
     grid(&mut out, &x, &y);

@@ -130,8 +130,13 @@ impl<T: Element> Object for Part<T> {
         }
     }
 
+    fn abandon(&self) {
+        *self.transfers.borrow_mut() = Transfers::default();
+    }
+
     fn renumber(&self, stayed: &[usize]) {
-        let lens = stayed.iter().map(|&rank| self.lens.borrow()[rank]).collect();
+        // There are none yet while the area is being made.
+        let lens = stayed.iter().filter_map(|&rank| self.lens.borrow().get(rank).copied()).collect();
         *self.lens.borrow_mut() = lens;
         let reaches = stayed.iter().map(|&rank| self.reaches.borrow()[rank].clone()).collect();
         *self.reaches.borrow_mut() = reaches;
@@ -206,7 +211,7 @@ impl Group {
 impl<T: Element> Area<T> {
     /// How many elements this processor's part has.
     pub fn len(&self) -> usize {
-        self.part.region.borrow().len()
+        self.part.lens.borrow()[self.core.rank.get()]
     }
 
     /// Whether this processor's part has none.

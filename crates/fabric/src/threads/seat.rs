@@ -1,0 +1,357 @@
+//! One member's place at a table: what it does to meet the others.
+//!
+//! The numbers in the safety notes are those of the invariants of [`table`](super::table).
+
+use super::{
+    alarm::Cord,
+    fences,
+    sync::{Arc, Ordering, Shelf, thread},
+    table::{ANYBODY, BARE, INLINE, Piece, Posted, Table},
+    wait::{Patience, Turn},
+};
+use crate::{
+    circle::{Meld, Melded},
+    failure::Failure,
+    tray::Tray,
+    tree::{self, Scratch},
+};
+
+/// A node on the way from a leaf to the root, with what comes together there.
+struct Rung {
+    node: usize,
+    left: Piece,
+    right: Piece,
+}
+
+/// The way up from `rank`, lowest first.
+fn ladder(rank: usize, size: usize) -> Vec<Rung> {
+    let mut rungs = Vec::new();
+    let (mut low, mut size) = (0, size);
+    while size > 1 {
+        let left_size = tree::cut(size);
+        let (middle, right_size) = (low + left_size, size - left_size);
+        rungs.push(Rung { node: middle, left: Piece::of(low, left_size), right: Piece::of(middle, right_size) });
+        if rank < middle {
+            size = left_size;
+        } else {
+            (low, size) = (middle, right_size);
+        }
+    }
+    rungs.reverse();
+    rungs
+}
+
+/// Up to this size a tray travels in the slot, so that its target need not fetch it from elsewhere.
+const RIDER: usize = 64;
+
+/// One member's place at a table.
+pub(crate) struct Seat {
+    table: Arc<Table>,
+    rank: usize,
+    /// A small tray that will travel in my slot, and whom it is for.
+    rider: Option<(usize, u8, [u8; RIDER])>,
+    /// The last meeting of which I took each member's rider, 0 before the first.
+    riders_taken: Vec<u64>,
+    /// The last meeting I entered.
+    entered: u64,
+    /// The last meeting that was held for me; behind `entered` only once I may not go on (T5).
+    held: u64,
+    posted: u64,
+    ladder: Vec<Rung>,
+    scratch: Scratch,
+}
+
+impl Seat {
+    /// Sits down. Each rank's seat is taken once, by the thread that will use it.
+    pub(crate) fn take(table: Arc<Table>, rank: usize) -> Self {
+        let taken = table.members[rank].thread.set(thread::current());
+        assert!(taken.is_ok(), "rank {rank} of a circle was taken twice");
+        let size = table.members.len();
+        let ladder = if table.nodes.is_empty() { Vec::new() } else { ladder(rank, size) };
+        Self {
+            table,
+            rank,
+            entered: 0,
+            held: 0,
+            posted: 0,
+            rider: None,
+            riders_taken: vec![0; size],
+            ladder,
+            scratch: Scratch::default(),
+        }
+    }
+
+    pub(crate) fn rank(&self) -> usize {
+        self.rank
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        self.table.members.len()
+    }
+
+    /// Enters the next meeting, waits for everybody and melds.
+    #[inline]
+    pub(crate) fn meet(
+        &mut self,
+        mine: &[u8],
+        how: &mut dyn Meld,
+        outcome: &mut Melded,
+        cord: &Cord,
+    ) -> Result<(), Failure> {
+        self.check(cord)?;
+        self.enter(mine, how);
+        self.await_all(cord)?;
+        self.held = self.entered;
+        outcome.before.clear();
+        let wants_before = how.wants_before();
+        if self.ladder.is_empty() {
+            if how.alike() && self.all_alike(mine) {
+                outcome.total.clear();
+                outcome.total.extend_from_slice(mine);
+                if wants_before && self.rank > 0 {
+                    outcome.before.extend_from_slice(mine);
+                }
+                return Ok(());
+            }
+            let (table, copy, me) = (&self.table, self.copy(), self.rank);
+            // My own slot may still be on its way out to the others: reading it back would wait for that.
+            let leaf = |rank| if rank == me { mine } else { table.contribution(Piece::Rank(rank), copy) };
+            tree::fold(0, table.members.len(), &leaf, how, &mut self.scratch, &mut outcome.total);
+            if wants_before {
+                let size = table.members.len();
+                tree::fold_before(self.rank, size, &leaf, how, &mut self.scratch, &mut outcome.before);
+            }
+        } else {
+            outcome.total.clear();
+            outcome.total.extend_from_slice(self.table.contribution(Piece::of(0, self.size()), self.copy()));
+            if wants_before {
+                let (table, copy, size) = (&self.table, self.copy(), self.size());
+                let scratch = &mut self.scratch;
+                tree::descend(self.rank, size, |low, size| {
+                    tree::append(table.contribution(Piece::of(low, size), copy), how, scratch, &mut outcome.before);
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Enters the next meeting and does not stay for the outcome.
+    pub(crate) fn leave(&mut self, mine: &[u8], how: &mut dyn Meld, cord: &Cord) -> Result<(), Failure> {
+        self.check(cord)?;
+        self.enter(mine, how);
+        Ok(())
+    }
+
+    /// Fails once the alarm was raised, and so for good where one of my waits did (T5).
+    #[inline]
+    fn check(&self, cord: &Cord) -> Result<(), Failure> {
+        cord.check()?;
+        assert_eq!(
+            self.held, self.entered,
+            "a member came back to a circle that it had left, or in which it had panicked"
+        );
+        Ok(())
+    }
+
+    fn copy(&self) -> usize {
+        (self.entered % 2) as usize
+    }
+
+    fn enter(&mut self, mine: &[u8], how: &mut dyn Meld) {
+        self.publish(mine);
+        if self.ladder.is_empty() {
+            self.table.wake_those_who_wait_for(self.rank);
+        } else {
+            self.climb(mine, how);
+        }
+    }
+
+    #[inline]
+    fn publish(&mut self, mine: &[u8]) {
+        let rider = self.rider.take_if(|(_, len, _)| mine.len() + usize::from(*len) <= INLINE);
+        if let Some((to, len, bytes)) = self.rider.take() {
+            // No room for it beside the contribution.
+            self.put_tray(to, &mut Tray { bytes: bytes[..usize::from(len)].to_vec(), moved: Vec::new() });
+        }
+        self.entered += 1;
+        let me = &self.table.members[self.rank];
+        let copy = self.copy();
+        let is_long = mine.len() > INLINE;
+        if is_long {
+            me.long[copy].with_mut(|long| {
+                // SAFETY: T1, this copy is mine until I publish.
+                let long = unsafe { &mut *long };
+                long.clear();
+                long.extend_from_slice(mine);
+            });
+        }
+        me.copies[copy].note.with_mut(|note| {
+            // SAFETY: T1, this copy is mine until I publish.
+            let note = unsafe { &mut *note };
+            note.len = mine.len() as u32;
+            note.is_long = is_long;
+            note.posted = std::mem::take(&mut self.posted);
+            // A constant length spares the common case, an empty step, a call.
+            match mine.first_chunk::<BARE>() {
+                Some(bare) if mine.len() == BARE => note.inline[..BARE].copy_from_slice(bare),
+                _ if !is_long => note.inline[..mine.len()].copy_from_slice(mine),
+                _ => {}
+            }
+            note.rider_len = 0;
+            if let Some((to, len, bytes)) = &rider {
+                (note.rider_to, note.rider_len) = (*to as u32, *len);
+                let len = usize::from(*len);
+                note.inline[mine.len()..mine.len() + len].copy_from_slice(&bytes[..len]);
+            }
+        });
+        me.copies[copy].published.store(self.entered, Ordering::Release);
+    }
+
+    /// Takes what came together at each node where I am the second to arrive one node further up.
+    fn climb(&mut self, mine: &[u8], how: &mut dyn Meld) {
+        let copy = self.copy();
+        for rung in &self.ladder {
+            let node = &self.table.nodes[rung.node];
+            // The release half publishes my side; the acquire half lets me see the other's.
+            if node.arrivals.fetch_add(1, Ordering::AcqRel).is_multiple_of(2) {
+                return;
+            }
+            let left = self.table.contribution(rung.left, copy);
+            let right = self.table.contribution(rung.right, copy);
+            node.melded[copy].with_mut(|melded| {
+                // SAFETY: T3, I am the second to arrive.
+                let melded = unsafe { &mut *melded };
+                melded.clear();
+                if how.alike() && left == mine && right == mine {
+                    melded.extend_from_slice(mine);
+                } else {
+                    how.meld(left, right, melded);
+                }
+            });
+        }
+        self.table.released.store(self.entered, Ordering::Release);
+        self.table.wake_all();
+    }
+
+    fn await_all(&mut self, cord: &Cord) -> Result<(), Failure> {
+        let (table, meeting, copy) = (&self.table, self.entered, self.copy());
+        if !self.ladder.is_empty() {
+            return self.await_one(ANYBODY, cord, || table.released.load(Ordering::Acquire) == meeting);
+        }
+        for (rank, member) in table.members.iter().enumerate() {
+            if rank != self.rank {
+                let published = &member.copies[copy].published;
+                self.await_one(rank as u32, cord, || published.load(Ordering::Acquire) == meeting)?;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn await_one(&self, whom: u32, cord: &Cord, here: impl Fn() -> bool) -> Result<(), Failure> {
+        if here() {
+            return Ok(());
+        }
+        let mut patience = Patience::new();
+        loop {
+            match patience.next() {
+                Turn::Spin => std::hint::spin_loop(),
+                Turn::Yield => thread::yield_now(),
+                Turn::Sleep => self.sleep(whom, cord, &here),
+            }
+            if here() {
+                return Ok(());
+            }
+            cord.check()?;
+        }
+    }
+
+    /// Sleeps until somebody wakes me, unless what I wait for is there already.
+    #[cold]
+    fn sleep(&self, whom: u32, cord: &Cord, here: &impl Fn() -> bool) {
+        let asleep = &self.table.members[self.rank].asleep;
+        asleep.store(whom.saturating_add(1), Ordering::Relaxed);
+        self.table.sleepers.fetch_add(1, Ordering::Relaxed);
+        // Pairs with the light fence of whoever publishes: it sees me asleep, or I see what it published.
+        fences::heavy(self.table.expedited);
+        if !here() && cord.check().is_ok() {
+            thread::park();
+        }
+        asleep.store(0, Ordering::Relaxed);
+        self.table.sleepers.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Whether everybody said just what I said.
+    #[inline]
+    fn all_alike(&self, mine: &[u8]) -> bool {
+        let copy = self.copy();
+        if let Some(bare) = mine.first_chunk::<BARE>().filter(|_| mine.len() == BARE) {
+            let says_so = |rank: usize| {
+                let theirs = self.table.contribution(Piece::Rank(rank), copy);
+                theirs.len() == BARE && theirs.first_chunk::<BARE>() == Some(bare)
+            };
+            return (0..self.size()).all(|rank| rank == self.rank || says_so(rank));
+        }
+        (0..self.size()).all(|rank| rank == self.rank || self.table.contribution(Piece::Rank(rank), copy) == mine)
+    }
+
+    /// Puts `tray` where `to` finds it after the next meeting.
+    pub(crate) fn post(&mut self, to: usize, tray: &mut Tray, cord: &Cord) -> Result<(), Failure> {
+        self.check(cord)?;
+        self.posted |= 1 << (to % 64);
+        if self.rider.is_none() && tray.moved.is_empty() && tray.bytes.len() <= RIDER {
+            let mut bytes = [0; RIDER];
+            bytes[..tray.bytes.len()].copy_from_slice(&tray.bytes);
+            self.rider = Some((to, tray.bytes.len() as u8, bytes));
+        } else {
+            self.put_tray(to, tray);
+        }
+        tray.clear();
+        Ok(())
+    }
+
+    fn put_tray(&self, to: usize, tray: &mut Tray) {
+        let meeting = self.entered + 1;
+        let (me, size) = (&self.table.members[self.rank], self.size());
+        let trays = me.trays.get_or_init(|| {
+            (0..size).map(|_| [Shelf::new(Posted::default()), Shelf::new(Posted::default())]).collect()
+        });
+        trays[to][(meeting % 2) as usize].with_mut(|slot| {
+            // SAFETY: T4, the meeting for which I post is the one I enter next.
+            let slot = unsafe { &mut *slot };
+            slot.meeting = meeting;
+            std::mem::swap(&mut slot.tray, tray);
+        });
+    }
+
+    /// Takes what `from` posted to me before the last meeting.
+    pub(crate) fn take_tray(&mut self, from: usize, into: &mut Tray) -> bool {
+        if self.held != self.entered {
+            return false;
+        }
+        let (source, copy) = (&self.table.members[from], self.copy());
+        // SAFETY: T2, I have entered this meeting, it has been held, and I have not entered the next.
+        let note = source.copies[copy].note.with(|note| unsafe { &*note });
+        if note.posted & (1 << (self.rank % 64)) == 0 {
+            return false;
+        }
+        if note.rider_len > 0 && note.rider_to as usize == self.rank {
+            // It stays in the other's slot, so what says that I have it is here.
+            if std::mem::replace(&mut self.riders_taken[from], self.held) == self.held {
+                return false;
+            }
+            let start = note.len as usize;
+            into.bytes.extend_from_slice(&note.inline[start..start + usize::from(note.rider_len)]);
+            return true;
+        }
+        let Some(trays) = source.trays.get() else { return false };
+        trays[self.rank][copy].with_mut(|slot| {
+            // SAFETY: T4, as above.
+            let slot = unsafe { &mut *slot };
+            if slot.meeting == self.held {
+                std::mem::swap(&mut slot.tray, into);
+            }
+        });
+        !into.is_empty()
+    }
+}

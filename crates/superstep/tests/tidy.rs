@@ -1,0 +1,246 @@
+//! The house rules that a compiler does not know, as tests of the source.
+
+#![forbid(unsafe_code)]
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Each module of the library, lowest first. A module may name only itself and those before it.
+const LAYERS: [&[&str]; 6] = [&["error", "panics"], &["engine"], &["memory"], &["algo"], &["launch"], &["testing"]];
+
+/// Where unsafe code may stand.
+const UNSAFE_PLACES: [&str; 3] =
+    ["crates/fabric/src/region.rs", "crates/fabric/src/threads/", "crates/superstep/tests/allocations.rs"];
+
+const LINES_MAX: usize = 600;
+const COLUMNS_MAX: usize = 120;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the crate lies in its workspace")
+}
+
+/// A file of the workspace: its path from the root, and its text.
+struct Source {
+    path: String,
+    text: String,
+}
+
+impl Source {
+    /// The lines with their numbers.
+    fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.text.lines().enumerate().map(|(at, line)| (at + 1, line))
+    }
+}
+
+/// Every Rust file of the workspace, whatever crate it is in.
+fn sources() -> Vec<Source> {
+    let root = root();
+    let mut folders = vec![root.join("crates"), root.join("bench")];
+    let mut sources = Vec::new();
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        for entry in entries {
+            let path = entry.expect("the folder can be read").path();
+            if path.is_dir() {
+                if path.file_name().is_some_and(|name| name != "target") {
+                    folders.push(path);
+                }
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs::read_to_string(&path).expect("sources are texts");
+                let path = path.strip_prefix(&root).expect("it was found there").to_string_lossy().replace('\\', "/");
+                sources.push(Source { path, text });
+            }
+        }
+    }
+    sources.sort_by(|a, b| a.path.cmp(&b.path));
+    assert!(sources.len() > 30, "the workspace has more sources than {}", sources.len());
+    sources
+}
+
+/// Fails with everything that was found, one place per line.
+#[track_caller]
+fn none(found: &[String], rule: &str) {
+    assert!(found.is_empty(), "{rule}:\n{}\n", found.join("\n"));
+}
+
+/// A line without what follows `//`.
+fn code(line: &str) -> &str {
+    line.split("//").next().unwrap_or_default()
+}
+
+/// Whether `text` has `word` as a word of its own.
+fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    text.match_indices(word).any(|(at, _)| {
+        let after = &text[at + word.len()..];
+        !text[..at].ends_with(is_part) && !after.starts_with(is_part)
+    })
+}
+
+/// Which layer a file of the library belongs to; `lib.rs` stands above all.
+fn layer_of(path: &str) -> Option<usize> {
+    let inside = path.strip_prefix("crates/superstep/src/")?;
+    let module = inside.split(['/', '.']).next()?;
+    LAYERS.iter().position(|layer| layer.contains(&module))
+}
+
+/// The names that a `use crate::{..}` tree, or a path, has right behind `crate::`.
+fn named_modules(text: &str) -> Vec<(usize, String)> {
+    let word =
+        |text: &str| text.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect::<String>();
+    let mut named = Vec::new();
+    for (at, _) in text.match_indices("crate::") {
+        if text[..at].ends_with(|letter: char| letter.is_alphanumeric() || letter == '_') {
+            continue;
+        }
+        let line_of = |at: usize| text[..at].lines().count().max(1);
+        let behind = at + "crate::".len();
+        if !text[behind..].starts_with('{') {
+            named.push((line_of(at + 1), word(&text[behind..])));
+            continue;
+        }
+        let (mut depth, mut is_start) = (0, true);
+        for (offset, letter) in text[behind..].char_indices() {
+            match letter {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                ',' if depth == 1 => is_start = true,
+                _ if letter.is_whitespace() => {}
+                _ if depth == 1 && is_start => {
+                    named.push((line_of(behind + offset + 1), word(&text[behind + offset..])));
+                    is_start = false;
+                }
+                _ => {}
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+    }
+    named
+}
+
+#[test]
+fn a_module_names_only_those_below_it() {
+    let mut found = Vec::new();
+    for source in sources() {
+        let Some(layer) = layer_of(&source.path) else { continue };
+        let code: String = source.text.lines().map(|line| format!("{}\n", code(line))).collect();
+        for (line, name) in named_modules(&code) {
+            let other = LAYERS.iter().position(|layer| layer.contains(&name.as_str()));
+            if other.is_some_and(|other| other > layer) {
+                found.push(format!("{}:{line} names `{name}`", source.path));
+            }
+        }
+    }
+    none(&found, "a module names only those before it, in the order error, engine, memory, algo, launch, testing");
+}
+
+#[test]
+fn every_module_of_the_library_has_its_layer() {
+    let above = ["crates/superstep/src/lib.rs"];
+    let found: Vec<String> = sources()
+        .iter()
+        .filter(|source| source.path.starts_with("crates/superstep/src/") && !above.contains(&source.path.as_str()))
+        .filter(|source| layer_of(&source.path).is_none())
+        .map(|source| source.path.clone())
+        .collect();
+    none(&found, "each module stands in one of the layers");
+}
+
+#[test]
+fn unsafe_code_stands_only_where_it_may_and_says_why_it_is_sound() {
+    let mut found = Vec::new();
+    for source in sources() {
+        let may = UNSAFE_PLACES.iter().any(|place| source.path.starts_with(place));
+        let lines: Vec<&str> = source.text.lines().collect();
+        for (number, line) in source.lines() {
+            let code = code(line).replace('"', " ");
+            // The rules about it name it as well.
+            if !has_word(&code, "unsafe") || source.path.ends_with("tests/tidy.rs") {
+                continue;
+            }
+            if !may {
+                found.push(format!("{}:{number} has unsafe code", source.path));
+            }
+            let needs_note = code.contains("unsafe {") || code.contains("unsafe impl");
+            let above = &lines[(number - 1).saturating_sub(3)..number];
+            if needs_note && !above.iter().any(|line| line.contains("SAFETY:")) {
+                found.push(format!("{}:{number} has no SAFETY note in the three lines above it", source.path));
+            }
+        }
+    }
+    none(&found, "unsafe code is kept in a few places and each one says why it is sound");
+}
+
+#[test]
+fn crates_that_need_no_unsafe_code_forbid_it() {
+    let sources = sources();
+    let mut found = Vec::new();
+    for (name, mains) in [
+        ("superstep", &["crates/superstep/src/lib.rs"][..]),
+        ("cli", &["crates/cli/src/main.rs", "crates/cli/src/lib.rs"]),
+        ("bench", &["bench/src/main.rs", "bench/src/lib.rs"]),
+    ] {
+        let mains: Vec<_> = sources.iter().filter(|source| mains.contains(&source.path.as_str())).collect();
+        assert!(!mains.is_empty(), "{name} has a root module");
+        for main in mains.iter().filter(|main| !main.text.contains("#![forbid(unsafe_code)]")) {
+            found.push(main.path.clone());
+        }
+    }
+    none(&found, "these roots of crates forbid unsafe code");
+}
+
+#[test]
+fn files_and_lines_are_of_a_size_to_be_read() {
+    let mut found = Vec::new();
+    for source in sources() {
+        let count = source.lines().count();
+        if count > LINES_MAX {
+            found.push(format!("{} has {count} lines", source.path));
+        }
+        for (number, line) in source.lines().filter(|(_, line)| line.chars().count() > COLUMNS_MAX) {
+            found.push(format!("{}:{number} has {} columns", source.path, line.chars().count()));
+        }
+    }
+    none(&found, "a file has at most 600 lines and a line at most 120 columns");
+}
+
+#[test]
+fn nothing_is_left_to_be_done() {
+    // In two halves, so that this file keeps its own rule.
+    let words = [("to", "do!"), ("unimple", "mented!"), ("FIX", "ME"), ("db", "g!"), ("XX", "X")];
+    let mut found = Vec::new();
+    for source in sources() {
+        for (number, line) in source.lines() {
+            for word in words.map(|(head, tail)| format!("{head}{tail}")) {
+                if has_word(line, &word) {
+                    found.push(format!("{}:{number} says {word}", source.path));
+                }
+            }
+        }
+    }
+    none(&found, "what is not done is not in the source");
+}
+
+#[test]
+fn every_module_opens_with_its_purpose() {
+    let found: Vec<String> = sources()
+        .iter()
+        .filter(|source| source.path.starts_with("bench/src/") || source.path.contains("/src/"))
+        .filter(|source| !source.text.starts_with("//! "))
+        .map(|source| source.path.clone())
+        .collect();
+    none(&found, "a module opens with a line that says what it is for");
+}
+
+#[test]
+fn the_papers_of_the_house_are_there() {
+    let papers = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
+    let root = root();
+    let found: Vec<String> =
+        papers.iter().filter(|name| !root.join(name).is_file()).map(|name| (*name).to_owned()).collect();
+    none(&found, "these belong at the top of the workspace");
+}
