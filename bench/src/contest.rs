@@ -1,7 +1,7 @@
 //! Contenders that do one job by turns.
 //!
 //! The machine is noisy for seconds on end, so contenders take turns: a round of each, then the next round of each. How
-//! many iterations make a round is found out before: so many that it lasts [`ROUND_SECONDS`]. A contender times itself,
+//! many iterations make a round is found out before: so many that it lasts [`Options::round_seconds`]. A contender times itself,
 //! inside its threads and after they have met, so that starting them does not count.
 
 use crate::{
@@ -10,8 +10,6 @@ use crate::{
 };
 use std::time::Instant;
 
-/// How long a round should last.
-const ROUND_SECONDS: f64 = 0.06;
 /// How many times longer than planned a contest may last. On a busy machine it ends with fewer rounds instead.
 const LATE: f64 = 3.0;
 /// How many times longer than the last a trial may be; the first iterations are slow and tell little.
@@ -50,12 +48,12 @@ struct Contender {
 impl Contender {
     /// Finds out how many iterations make a round. The fastest iteration seen counts, so that a trial that the machine
     /// held up does not make all rounds too short.
-    fn calibrate(&mut self) -> Result<(), Error> {
+    fn calibrate(&mut self, round_seconds: f64) -> Result<(), Error> {
         let mut fastest = f64::INFINITY;
         loop {
             let seconds = (self.work)(self.iterations)?.seconds.max(1e-9);
             fastest = fastest.min(seconds / self.iterations as f64);
-            let wanted = (ROUND_SECONDS / fastest).ceil() as u64;
+            let wanted = (round_seconds / fastest).ceil() as u64;
             if wanted <= 2 * self.iterations {
                 self.iterations = wanted;
                 return Ok(());
@@ -176,9 +174,9 @@ impl Contest {
         let mut announce = |contender: &Contender| next(&format!("{kernel}: {} on {procs}", contender.variant));
         for contender in &mut self.contenders {
             announce(contender);
-            contender.calibrate()?;
+            contender.calibrate(options.round_seconds)?;
         }
-        let planned = ROUND_SECONDS * self.rounds(options.rounds) as f64;
+        let planned = options.round_seconds * self.rounds(options.rounds) as f64;
         let mut rounds = 0;
         while rounds < options.rounds && (rounds == 0 || start.elapsed().as_secs_f64() < LATE * planned) {
             for contender in &mut self.contenders {

@@ -14,6 +14,8 @@ pub struct Options {
     pub procs: Option<usize>,
     /// Of how many rounds the best counts.
     pub rounds: usize,
+    /// How long a round should last.
+    pub round_seconds: f64,
     /// What carries superstep's side.
     pub fabric: Fabric,
     /// How to load a core; without it no contest under load is held.
@@ -23,6 +25,8 @@ pub struct Options {
 impl Options {
     /// How many rounds there are unless somebody asks for more or fewer.
     pub const ROUNDS: usize = 7;
+    /// How long a round lasts unless somebody asks otherwise, in milliseconds.
+    pub const ROUND_MILLIS: usize = 60;
 
     /// A configuration of superstep with so many processors.
     pub(crate) fn config(&self, procs: usize) -> Config {
@@ -41,7 +45,13 @@ impl Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { procs: None, rounds: Self::ROUNDS, fabric: Fabric::Threads, load: None }
+        Self {
+            procs: None,
+            rounds: Self::ROUNDS,
+            round_seconds: Self::ROUND_MILLIS as f64 / 1e3,
+            fabric: Fabric::Threads,
+            load: None,
+        }
     }
 }
 

@@ -48,6 +48,9 @@ pub(crate) struct Bench {
     /// Take the best of so many rounds.
     #[arg(long, value_name = "N", default_value_t = Options::ROUNDS, value_parser = at_least_one)]
     pub(crate) rounds: usize,
+    /// Let a round last so many milliseconds.
+    #[arg(long, value_name = "N", default_value_t = Options::ROUND_MILLIS, value_parser = at_least_one)]
+    pub(crate) round_ms: usize,
     /// What carries superstep's side.
     #[arg(long, value_enum, default_value_t = Carrier::Threads)]
     pub(crate) fabric: Carrier,

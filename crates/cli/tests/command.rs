@@ -28,7 +28,7 @@ fn keys(object: &Value) -> Vec<&str> {
 
 #[test]
 fn bench_prints_an_object_per_line_with_just_these_keys() {
-    let output = superstep(&["bench", "step", "--json", "--rounds", "1"]);
+    let output = superstep(&["bench", "step", "--json", "--rounds", "1", "--round-ms", "2"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let lines = objects(&stdout(&output));
     let (ratios, measures): (Vec<_>, Vec<_>) = lines.iter().partition(|line| line.get("ratio").is_some());
@@ -50,7 +50,19 @@ fn bench_prints_an_object_per_line_with_just_these_keys() {
 
 #[test]
 fn bench_runs_on_the_simulated_fabric_and_with_another_number_of_processors() {
-    let output = superstep(&["bench", "exchange", "--json", "--rounds", "1", "--fabric", "sim", "--procs", "3"]);
+    let output = superstep(&[
+        "bench",
+        "exchange",
+        "--json",
+        "--rounds",
+        "1",
+        "--round-ms",
+        "2",
+        "--fabric",
+        "sim",
+        "--procs",
+        "3",
+    ]);
     assert!(output.status.success(), "{}", stderr(&output));
     let lines = objects(&stdout(&output));
     assert!(lines.iter().all(|line| line["procs"] == 3));
@@ -61,7 +73,7 @@ fn bench_runs_on_the_simulated_fabric_and_with_another_number_of_processors() {
 
 #[test]
 fn bench_shows_a_table_and_says_that_every_answer_is_right() {
-    let output = superstep(&["bench", "exchange", "--rounds", "1"]);
+    let output = superstep(&["bench", "exchange", "--rounds", "1", "--round-ms", "2"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let table = stdout(&output);
     assert!(table.contains("every answer is right") && table.contains("hp_put-given"), "{table}");

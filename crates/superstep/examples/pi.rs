@@ -1,7 +1,7 @@
 //! Estimates pi by throwing darts at a square: how many of them hit the circle inside it.
 //!
-//! Each processor throws its own darts, with a sequence of its own, and one step adds them up. The result depends on the
-//! number of processors and on nothing else.
+//! Each processor throws its own darts, with a sequence of its own, and one step adds them up. The result depends on
+//! the number of processors and on nothing else.
 
 use superstep::Sum;
 

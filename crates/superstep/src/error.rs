@@ -7,8 +7,9 @@ use std::{fmt, panic::Location, sync::Arc};
 /// What went wrong: where, what, with its numbers, and what to do.
 ///
 /// There is one error type for everything. [`Error::kind`] says which of the known mistakes it is, and three predicates
-/// say how it was seen: by the processor that made it ([`is_misuse`](Self::is_misuse)), by the whole group at a boundary
-/// ([`is_divergence`](Self::is_divergence)), or because a processor could not go on ([`is_loss`](Self::is_loss)).
+/// say how it was seen: by the processor that made it ([`is_misuse`](Self::is_misuse)), by the whole group at a
+/// boundary ([`is_divergence`](Self::is_divergence)), or because a processor could not go on
+/// ([`is_loss`](Self::is_loss)).
 ///
 /// ```
 /// use superstep::{Config, ErrorKind};

@@ -126,8 +126,8 @@ impl Config {
         self
     }
 
-    /// Sets whether each processor stays on a core of its own: processor i on the i-th that this process may use, counted
-    /// round.
+    /// Sets whether each processor stays on a core of its own: processor i on the i-th that this process may use,
+    /// counted round.
     pub fn pin(mut self, pin: bool) -> Self {
         self.pin = Some(pin);
         self

@@ -1,9 +1,9 @@
 //! Bulk-synchronous parallel programs with a shared-memory view.
 //!
 //! A program is a closure that every processor runs. Its processors form a [`Group`] and work in supersteps: inside
-//! a [step](Group::step) each computes on what it has, and at the boundary everything that was asked for happens at once,
-//! in a fixed order. So there are no data races and no deadlocks, and for a given input and number of processors the
-//! result is the same, bit for bit, in every run.
+//! a [step](Group::step) each computes on what it has, and at the boundary everything that was asked for happens at
+//! once, in a fixed order. So there are no data races and no deadlocks, and for a given input and number of processors
+//! the result is the same, bit for bit, in every run.
 //!
 //! ```
 //! use superstep::Sum;
@@ -21,14 +21,14 @@
 //! - [`run`] and [`Config`] start processors: threads, or the simulated ones of [`testing`].
 //! - A [`Group`] steps and [splits](Group::split), as deeply as you like.
 //! - A [`Step`] has the verbs: [`reduce`](Step::reduce), [`prefix`](Step::prefix), [`broadcast`](Step::broadcast),
-//!   [`collect`](Step::collect), [`deal`](Step::deal), [`exchange`](Step::exchange), [`put`](Step::put), [`get`](Step::get),
-//!   [`hp_put`](Step::hp_put), [`hp_get`](Step::hp_get), [`send`](Step::send).
+//!   [`collect`](Step::collect), [`deal`](Step::deal), [`exchange`](Step::exchange), [`put`](Step::put),
+//!   [`get`](Step::get), [`hp_put`](Step::hp_put), [`hp_get`](Step::hp_get), [`send`](Step::send).
 //! - [`Shared`] variables have a copy on every processor, [`Area`]s are memory that others may put to and get from,
 //!   [`Queue`]s carry messages.
 //! - [`Error`] says in one line what went wrong, where, and what to do.
 //!
-//! Costs are given as in the BSP model: `g` is the time per word of communication, `l` that of an empty boundary, `p` the
-//! number of processors. `superstep probe` measures them.
+//! Costs are given as in the BSP model: `g` is the time per word of communication, `l` that of an empty boundary, `p`
+//! the number of processors. `superstep probe` measures them.
 
 #![forbid(unsafe_code)]
 

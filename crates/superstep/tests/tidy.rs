@@ -127,7 +127,7 @@ fn a_module_names_only_those_below_it() {
     let mut found = Vec::new();
     for source in sources() {
         let Some(layer) = layer_of(&source.path) else { continue };
-        let code: String = source.text.lines().map(|line| format!("{}\n", code(line))).collect();
+        let code = source.text.lines().map(code).collect::<Vec<_>>().join("\n");
         for (line, name) in named_modules(&code) {
             let other = LAYERS.iter().position(|layer| layer.contains(&name.as_str()));
             if other.is_some_and(|other| other > layer) {
@@ -201,7 +201,10 @@ fn files_and_lines_are_of_a_size_to_be_read() {
         if count > LINES_MAX {
             found.push(format!("{} has {count} lines", source.path));
         }
-        for (number, line) in source.lines().filter(|(_, line)| line.chars().count() > COLUMNS_MAX) {
+        // The row of a table cannot be broken.
+        let is_row = |line: &str| line.trim_start().trim_start_matches(['/', '!']).trim_start().starts_with('|');
+        let is_long = |line: &str| line.chars().count() > COLUMNS_MAX && !is_row(line);
+        for (number, line) in source.lines().filter(|(_, line)| is_long(line)) {
             found.push(format!("{}:{number} has {} columns", source.path, line.chars().count()));
         }
     }

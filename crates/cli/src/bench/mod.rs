@@ -21,6 +21,7 @@ pub(crate) fn run(args: &args::Bench) -> Result<(), Failure> {
     let options = Options {
         procs: args.procs,
         rounds: args.rounds,
+        round_seconds: args.round_ms as f64 / 1e3,
         fabric: args.fabric.into(),
         load: Some(Box::new(spin::start)),
     };

@@ -71,8 +71,8 @@ pub(super) fn write(
         wrong => format!("{wrong} of {} have WRONG ANSWERS", report.measures.len()),
     };
     let best = match report.rounds {
-        1 => "One round".to_owned(),
         rounds if rounds < asked => format!("Best of {rounds} to {asked} rounds by turns, for the machine is busy"),
+        1 => "One round".to_owned(),
         rounds => format!("Best of {rounds} rounds by turns"),
     };
     writeln!(out, "\n{best}; {met} of {} targets met; {answers}.", report.ratios.len())

@@ -188,7 +188,7 @@ impl Seat {
         me.copies[copy].note.with_mut(|note| {
             // SAFETY: T1, this copy is mine until I publish.
             let note = unsafe { &mut *note };
-            note.len = mine.len() as u32;
+            note.len = if is_long { 0 } else { mine.len() as u8 };
             note.is_long = is_long;
             note.posted = std::mem::take(&mut self.posted);
             // A constant length spares the common case, an empty step, a call.
@@ -340,7 +340,7 @@ impl Seat {
             if std::mem::replace(&mut self.riders_taken[from], self.held) == self.held {
                 return false;
             }
-            let start = note.len as usize;
+            let start = usize::from(note.len);
             into.bytes.extend_from_slice(&note.inline[start..start + usize::from(note.rider_len)]);
             return true;
         }

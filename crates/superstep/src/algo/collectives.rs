@@ -14,14 +14,13 @@
 //! vector changes hands without a copy. Every verb has a form for values and one for slices of plain elements, whose
 //! lengths may differ from processor to processor.
 
+use super::broadcast::{APART, Broadcast, HERE, pieces, push_piece};
 use crate::{
     engine::{
-        Address, AsRun, AsValue, Codec, Element, Item, Needs, Outbox, Payload, Pending, Record, Step, Value, damaged,
-        flags,
+        Address, AsRun, AsValue, Codec, Element, Item, Needs, Payload, Pending, Record, Step, Value, damaged, flags,
     },
     error::{Error, ErrorKind, Result},
 };
-use fabric::Circle;
 use std::{
     any::{Any, type_name},
     marker::PhantomData,
@@ -149,101 +148,10 @@ impl<T: 'static, K: Codec<T>> Item for FromOne<T, K> {
     }
 }
 
-fn root_left(root: usize, site: &Location<'_>) -> Error {
+pub(super) fn root_left(root: usize, site: &Location<'_>) -> Error {
     let message =
         format!("rank {root} left the group before it gave the others their part ({}:{})", site.file(), site.line());
     Error::new(ErrorKind::Departed, message)
-}
-
-/// One member's value for all.
-struct Broadcast<T, K> {
-    value: Option<T>,
-    root: usize,
-    rank: usize,
-    size: usize,
-    /// The root's value, encoded, where it is small.
-    small: Vec<u8>,
-    /// Pieces of a long value, by the rank they first went to.
-    pieces: Vec<Option<Vec<u8>>>,
-    site: &'static Location<'static>,
-    _codec: PhantomData<K>,
-}
-
-/// What a contribution to a broadcast begins with.
-const HERE: u8 = 1;
-const APART: u8 = 2;
-
-impl<T: 'static, K: Codec<T>> Item for Broadcast<T, K> {
-    fn describe(&self) -> String {
-        format!("broadcast from {} of {}", self.root, type_name::<T>())
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Total
-    }
-
-    fn contribute(&self, out: &mut Vec<u8>) -> Result {
-        out.extend_from_slice(&self.small);
-        Ok(())
-    }
-
-    fn meld(&self, left: &[u8], right: &[u8], out: &mut Vec<u8>) -> Result {
-        out.extend_from_slice(if left.is_empty() { right } else { left });
-        Ok(())
-    }
-
-    fn conclude(&mut self, found: Option<&[u8]>) -> Result {
-        match found.and_then(<[u8]>::split_first) {
-            Some((&HERE, bytes)) if self.rank != self.root => self.value = Some(K::decode(bytes)?),
-            Some((&(HERE | APART), _)) => {}
-            _ => return Err(root_left(self.root, self.site)),
-        }
-        Ok(())
-    }
-
-    fn deliver(&mut self, from: usize, payload: Payload<'_>) -> Result {
-        match payload {
-            Payload::Moved(bytes) => {
-                let bytes = bytes.downcast::<Arc<Vec<u8>>>().map_err(|_| damaged())?;
-                self.value = Some(K::decode(&bytes)?);
-            }
-            // From the root comes my own piece, from everybody else theirs.
-            Payload::Bytes(piece) => {
-                let of = if from == self.root { self.rank } else { from };
-                self.pieces.resize(self.size, None);
-                *self.pieces.get_mut(of).ok_or_else(damaged)? = Some(piece.to_vec());
-            }
-        }
-        Ok(())
-    }
-
-    fn forward(&mut self, number: u32, outbox: &mut Outbox, _: &dyn Circle) {
-        let Some(piece) = self.pieces.get(self.rank).and_then(Option::as_ref) else {
-            return;
-        };
-        for to in (0..self.size).filter(|&to| to != self.rank && to != self.root) {
-            outbox.push(to, Address::Item(number), Record::Data, |out| out.extend_from_slice(piece));
-        }
-    }
-
-    fn finish(&mut self, left: &[usize]) -> Result {
-        if self.value.is_none() {
-            // A piece that was on its way through somebody who left is lost.
-            let others = (0..self.size).filter(|&rank| rank != self.root);
-            let pieces = others.map(|rank| self.pieces.get(rank).and_then(Option::as_deref));
-            let whole: Option<Vec<&[u8]>> = pieces.collect();
-            let whole = whole.ok_or_else(|| match left.first() {
-                Some(&rank) => root_left(rank, self.site),
-                None => damaged(),
-            })?;
-            self.value = Some(K::decode(&whole.concat())?);
-        }
-        Ok(())
-    }
-
-    fn outcome(&mut self) -> &mut dyn Any {
-        &mut self.value
-    }
 }
 
 /// One value from each member for all of them.
@@ -367,10 +275,8 @@ impl Step {
             }
             return;
         }
-        let piece = bytes.len().div_ceil(others.len());
-        for (at, &to) in others.iter().enumerate() {
-            let part = bytes.get(at * piece..bytes.len().min((at + 1) * piece)).unwrap_or_default();
-            self.outbox().push(to, Address::Item(number), Record::Data, |out| out.extend_from_slice(part));
+        for (to, piece) in pieces(&bytes, root, self.size()) {
+            push_piece(&mut self.outbox(), to, number, to, piece);
         }
         self.core.raise_flag(flags::FORWARDS);
     }
@@ -499,8 +405,8 @@ impl Step {
     ///
     /// # Cost
     ///
-    /// With the boundary for small values. For n words n g where memory is shared; elsewhere two phases, 2 n g + l: each
-    /// member gets a piece and passes it on.
+    /// With the boundary for small values. For n words n g where memory is shared; elsewhere two phases, 2 n g + l:
+    /// each member gets a piece and passes it on.
     #[track_caller]
     pub fn broadcast<T: Value>(&self, root: usize, value: Option<T>) -> Pending<T> {
         self.broadcast_as::<T, AsValue>(root, value, Location::caller())

@@ -1,3 +1,4 @@
 //! What is built from steps: the collectives.
 
+mod broadcast;
 mod collectives;

@@ -93,12 +93,14 @@ impl Core {
             registry.settle_variables();
             registry.turn_queues();
             registry.touched.clear();
+            registry.dropped.clear();
         } else {
             registry.abandon();
         }
         // Queues turn at every boundary, so a group that has some never skips this; nor does one with a borrow that has
         // made a boundary fail and may still be alive.
-        self.is_stirred.set(!registry.queues.is_empty() || !registry.touched.is_empty());
+        self.is_stirred
+            .set(!registry.queues.is_empty() || !registry.touched.is_empty() || !registry.dropped.is_empty());
         self.steps.set(self.steps.get().wrapping_add(1));
         self.phase.set(Phase::Between);
         outcome
@@ -145,16 +147,16 @@ impl Core {
         let is_dropped = !registry.dropped.is_empty();
         drop(registry);
         if is_dropped {
-            let mut dropped = std::mem::take(&mut self.registry.borrow_mut().dropped);
+            let mut dropped = self.registry.borrow().dropped.clone();
             dropped.sort_unstable();
             mine.extend_from_slice(&(dropped.len() as u32).to_le_bytes());
             for number in &dropped {
                 mine.extend_from_slice(&number.to_le_bytes());
-                contribution::push_part(mine, |out| out.extend_from_slice(&1u32.to_le_bytes()));
+                contribution::push_part(mine, |out| out.extend_from_slice(&(self.rank.get() as u32).to_le_bytes()));
             }
         }
         let mut outbox = self.outbox.borrow_mut();
-        if outbox.is_empty() { Ok(()) } else { outbox.post(&mut **self.circle.borrow_mut()) }
+        if outbox.is_empty() { Ok(()) } else { outbox.post(&mut **self.circle.borrow_mut(), &[]) }
     }
 
     /// Refuses to hold a boundary while a borrow of something that it may change is alive.
@@ -209,42 +211,44 @@ impl Core {
         let left = total.left();
         if total.has(flags::FAILED) {
             let report = total.body.into();
-            self.renumber(&left);
+            self.renumber(&self.regroup(&left));
             let error = Error::from(Failure::GaveUp { rank: self.processor, report });
             // What failed while it was combined knows the operator, and not where that was. All members are here.
             let is_placed = error.to_string().starts_with("step ");
             return Err(if is_placed { error } else { self.error(error.kind(), &error, self.site.get()) });
         }
         if total.has(flags::DIVERGED) {
-            self.renumber(&left);
+            self.renumber(&self.regroup(&left));
             return Err(self.explain(kind)?);
         }
         if let (Some(rank), None) = (left.first(), &self.parent) {
             let what = format!("rank {rank} has ended while the others went on to the {} here", kind.in_words());
             let error = self.error(ErrorKind::Departed, what, self.site.get());
-            self.renumber(&left);
+            self.renumber(&self.regroup(&left));
             return Err(error);
         }
-        let outcome = self.commit(&total, wave, &left);
+        if total.has(flags::POSTED) {
+            self.inbox.borrow_mut().fill(&mut **self.circle.borrow_mut(), &[]);
+        }
+        // Those who left hold no further meeting, so the rest of this boundary is held without them already.
+        let stayed = self.regroup(&left);
+        let outcome = self.commit(&total, wave, &left, &stayed);
         if let Err(error) = &outcome {
             // Others may have committed what I could not: nobody can go on.
             let failure = Failure::GaveUp { rank: self.processor, report: error.report() };
             self.circle.borrow().alarm().raise(failure);
         }
-        self.renumber(&left);
+        self.renumber(&stayed);
         outcome
     }
 
-    fn commit(&self, total: &Parts<'_>, wave: &Wave, left: &[usize]) -> Result {
+    fn commit(&self, total: &Parts<'_>, wave: &Wave, left: &[usize], stayed: &[usize]) -> Result {
         let mut inbox = self.inbox.borrow_mut();
-        if total.has(flags::POSTED) {
-            inbox.fill(&mut **self.circle.borrow_mut());
-        }
         if total.has(flags::READS) {
-            self.read(&mut inbox, left)?;
+            self.read(&mut inbox, left, stayed)?;
         }
         if total.has(flags::DIRECT) {
-            self.transfer(&mut inbox)?;
+            self.transfer(&mut inbox, left, stayed)?;
         }
         self.conclude(total, wave)?;
         if total.has(flags::POSTED) {
@@ -252,9 +256,9 @@ impl Core {
         }
         if total.has(flags::FORWARDS) {
             for (number, item) in self.items.borrow_mut().collective_mut().iter_mut().enumerate() {
-                item.forward(number as u32, &mut self.outbox.borrow_mut(), &**self.circle.borrow());
+                item.forward(number as u32, &mut self.outbox.borrow_mut(), &**self.circle.borrow(), left);
             }
-            self.round(&mut inbox)?;
+            self.round(&mut inbox, stayed)?;
             self.deliver(&mut inbox)?;
         }
         if total.has(flags::POSTED) {
@@ -267,16 +271,16 @@ impl Core {
     }
 
     /// One more exchange of trays inside the boundary.
-    fn round(&self, inbox: &mut Inbox) -> Result {
+    fn round(&self, inbox: &mut Inbox, stayed: &[usize]) -> Result {
         let mut circle = self.circle.borrow_mut();
-        self.outbox.borrow_mut().post(&mut **circle)?;
+        self.outbox.borrow_mut().post(&mut **circle, stayed)?;
         circle.wait()?;
-        inbox.fill(&mut **circle);
+        inbox.fill(&mut **circle, stayed);
         Ok(())
     }
 
     /// S2 (b): answers requests and reads directly, while nobody has committed anything yet.
-    fn read(&self, inbox: &mut Inbox, left: &[usize]) -> Result {
+    fn read(&self, inbox: &mut Inbox, left: &[usize], stayed: &[usize]) -> Result {
         let registry = self.registry.borrow();
         inbox.visit(&[exchange::Kind::Request], |from, address, payload| match address {
             Address::Object(number) => {
@@ -290,14 +294,14 @@ impl Core {
             item.read(left)?;
         }
         let mut answers = Inbox::default();
-        self.round(&mut answers)?;
+        self.round(&mut answers, stayed)?;
         self.deliver(&mut answers)?;
         Ok(())
     }
 
     /// Moves data straight from area to area: everybody sets aside what would be written before it is read, and then
     /// everybody pulls.
-    fn transfer(&self, inbox: &mut Inbox) -> Result {
+    fn transfer(&self, inbox: &mut Inbox, left: &[usize], stayed: &[usize]) -> Result {
         let registry = self.registry.borrow();
         inbox.visit(&[exchange::Kind::Notice], |from, address, payload| match address {
             Address::Object(number) => {
@@ -311,11 +315,11 @@ impl Core {
         }
         drop(registry);
         let mut staged = Inbox::default();
-        self.round(&mut staged)?;
+        self.round(&mut staged, stayed)?;
         self.deliver(&mut staged)?;
         let registry = self.registry.borrow();
         for (_, object) in registry.objects() {
-            object.pull()?;
+            object.pull(left)?;
         }
         drop(registry);
         self.circle.borrow_mut().wait()?;
@@ -347,8 +351,8 @@ impl Core {
         Ok(())
     }
 
-    /// Gives variables what was written to them, and forgets what everybody has dropped. `totals` and `befores` have been
-    /// read up to there.
+    /// Gives variables what was written to them, and forgets what everybody has dropped. `totals` and `befores` have
+    /// been read up to there.
     fn conclude_declared(
         &self,
         total: &Parts<'_>,
@@ -375,9 +379,9 @@ impl Core {
             registry.variable(number).ok_or_else(exchange::damaged)?.commit(bytes)?;
         }
         let mut dropped = totals.entries(total, flags::DROPPED)?;
-        while let Some((number, count)) = dropped.next()? {
-            let count = count.try_into().map(u32::from_le_bytes).map_err(|_| exchange::damaged())?;
-            registry.drop_by(number, count, self.size.get());
+        while let Some((number, ranks)) = dropped.next()? {
+            let ranks = ranks.as_chunks().0.iter().map(|&rank| u32::from_le_bytes(rank) as usize);
+            registry.drop_by(number, ranks, self.size.get());
         }
         Ok(())
     }
@@ -406,19 +410,26 @@ impl Core {
         Ok(())
     }
 
-    /// Goes on without those who left (G6): new ranks, a new circle.
-    fn renumber(&self, left: &[usize]) {
+    /// Makes a circle of those who stay, if somebody left (G6), and lists them by their old ranks.
+    fn regroup(&self, left: &[usize]) -> Vec<usize> {
         if left.is_empty() {
-            return;
+            return Vec::new();
         }
         let stayed: Vec<usize> = (0..self.size.get()).filter(|rank| !left.contains(rank)).collect();
         let rank = stayed.iter().position(|&rank| rank == self.rank.get()).expect("those who left hold no boundary");
         let key = self.fresh_key();
         let circle = self.circle.borrow().join(key, &stayed, rank);
         *self.circle.borrow_mut() = circle;
-        self.rank.set(rank);
-        self.size.set(stayed.len());
-        self.registry.borrow().renumber(&stayed);
+        stayed
+    }
+
+    /// Gives those who stay their new ranks; an empty list means that nobody left.
+    fn renumber(&self, stayed: &[usize]) {
+        if !stayed.is_empty() {
+            self.rank.set(self.circle.borrow().rank());
+            self.size.set(stayed.len());
+            self.registry.borrow_mut().renumber(stayed);
+        }
     }
 
     /// Says goodbye in the group's next meeting.

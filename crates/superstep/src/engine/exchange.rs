@@ -106,10 +106,15 @@ impl Outbox {
         self.filled.is_empty()
     }
 
-    /// Posts every tray that has something in it.
-    pub(crate) fn post(&mut self, circle: &mut dyn Circle) -> Result {
+    /// Posts every tray that has something in it. If the circle is already one of those who stayed, `stayed` has their
+    /// old ranks, by which trays are addressed; what is for others is dropped.
+    pub(crate) fn post(&mut self, circle: &mut dyn Circle, stayed: &[usize]) -> Result {
         for to in self.filled.drain(..) {
-            circle.post(to, &mut self.trays[to])?;
+            let rank = if stayed.is_empty() { Some(to) } else { stayed.iter().position(|&old| old == to) };
+            match rank {
+                Some(rank) => circle.post(rank, &mut self.trays[to])?,
+                None => self.trays[to].clear(),
+            }
         }
         Ok(())
     }
@@ -130,8 +135,8 @@ pub(crate) struct Inbox {
 }
 
 impl Inbox {
-    /// Takes what was posted before the last meeting.
-    pub(crate) fn fill(&mut self, circle: &mut dyn Circle) {
+    /// Takes what was posted before the last meeting; `stayed` as in [`Outbox::post`].
+    pub(crate) fn fill(&mut self, circle: &mut dyn Circle, stayed: &[usize]) {
         self.clear();
         for from in 0..circle.size() {
             if self.used == self.trays.len() {
@@ -139,7 +144,7 @@ impl Inbox {
             }
             let (source, tray) = &mut self.trays[self.used];
             if circle.take(from, tray) {
-                *source = from;
+                *source = stayed.get(from).copied().unwrap_or(from);
                 self.used += 1;
             }
         }

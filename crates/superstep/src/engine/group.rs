@@ -13,8 +13,8 @@ use std::{marker::PhantomData, panic::Location, rc::Rc};
 
 /// A group of processors that step together, as one of them sees it.
 ///
-/// The root group holds all processors of a run; [`split`](Self::split) makes subgroups. A group stays on its processor:
-/// it can neither be sent nor shared.
+/// The root group holds all processors of a run; [`split`](Self::split) makes subgroups. A group stays on its
+/// processor: it can neither be sent nor shared.
 ///
 /// ```compile_fail,E0277
 /// superstep::run(|g| {
@@ -167,8 +167,8 @@ impl Group {
     /// Splits the group, runs `body` in each subgroup, and goes on when all are done. Collective.
     ///
     /// `how` is a number of subgroups (processor i joins subgroup i modulo that number), or [`Every`](crate::Every),
-    /// [`Weighted`](crate::Weighted) or [`By`](crate::By). A processor whose body returns early leaves its subgroup, which
-    /// goes on without it. Shared variables of outer groups that were written inside are combined at the end.
+    /// [`Weighted`](crate::Weighted) or [`By`](crate::By). A processor whose body returns early leaves its subgroup,
+    /// which goes on without it. Shared variables of outer groups that were written inside are combined at the end.
     ///
     /// Returns what this processor's body returned, and `None` where it is in no subgroup.
     ///

@@ -1,7 +1,7 @@
 //! What a step's verbs leave behind for its boundary.
 //!
-//! Each verb that yields a pending value places one item. Items are numbered in the order of the calls, and the check of
-//! S5 makes sure that every member placed the same ones, so number and kind are all that messages need to name them.
+//! Each verb that yields a pending value places one item. Items are numbered in the order of the calls, and the check
+//! of S5 makes sure that every member placed the same ones, so number and kind are all that messages need to name them.
 
 use super::{
     exchange::{Outbox, Payload},
@@ -61,8 +61,8 @@ pub(crate) trait Item: Any {
         Ok(())
     }
 
-    /// Passes on what came in the first round of a two-phase verb.
-    fn forward(&mut self, _number: u32, _outbox: &mut Outbox, _circle: &dyn Circle) {}
+    /// Passes on what came in the first round of a two-phase verb. `left` holds the ranks that left in this boundary.
+    fn forward(&mut self, _number: u32, _outbox: &mut Outbox, _circle: &dyn Circle, _left: &[usize]) {}
 
     /// Makes the value of what has arrived. `left` holds the ranks that left in this boundary.
     fn finish(&mut self, _left: &[usize]) -> Result {

@@ -7,8 +7,27 @@ use crate::error::{Error, ErrorKind};
 
 /// How two contributions become one.
 ///
-/// Any function `fn(&mut T, &T)`, and any closure of that shape that is `Copy`, is an operator; write its argument types
-/// out, `|sum: &mut u64, x: &u64| *sum += x`. It must be associative and must depend on its arguments alone.
+/// Any function `fn(&mut T, &T)`, and any closure of that shape that is `Copy`, is an operator; write its argument
+/// types out, `|sum: &mut u64, x: &u64| *sum += x`. It must be associative and must depend on its arguments alone.
+///
+/// What it captures must be `Copy`, so that it can touch nothing that is shared:
+///
+/// ```compile_fail,E0277
+/// superstep::run(|g| {
+///     let list = std::rc::Rc::new(std::cell::Cell::new(0));
+///     g.step(|s| s.reduce(1, move |sum: &mut u64, x: &u64| list.set(*sum + x)));
+/// });
+/// ```
+///
+/// And it may not borrow:
+///
+/// ```compile_fail,E0597
+/// superstep::run(|g| {
+///     let factor = 2;
+///     let factor = &factor;
+///     g.step(|s| s.reduce(1, move |sum: &mut u64, x: &u64| *sum += factor * x));
+/// });
+/// ```
 pub trait Combine<T>: Copy + Send + Sync + 'static {
     /// Combines `with`, from higher ranks, into `acc`, from lower ones.
     fn combine(&self, acc: &mut T, with: &T);

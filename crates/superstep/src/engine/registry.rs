@@ -1,8 +1,8 @@
 //! What a group has made: its shared variables, areas and queues, by number.
 //!
-//! Numbers are given in the order of declaration, which the check of S5 makes sure is the same on every member. An object
-//! is forgotten when every member has dropped its handle; until then each keeps its part, so that nothing which is under
-//! way to it gets lost.
+//! Numbers are given in the order of declaration, which the check of S5 makes sure is the same on every member. An
+//! object is forgotten when every member has dropped its handle; until then each keeps its part, so that nothing which
+//! is under way to it gets lost.
 
 use super::exchange::{Outbox, Payload};
 use crate::error::Result;
@@ -40,8 +40,8 @@ pub(crate) trait Object: Any {
     /// Copies away what transfers will both read and write here.
     fn stage(&self, _number: u32, _outbox: &mut Outbox) {}
 
-    /// Takes in what transfers bring here.
-    fn pull(&self) -> Result {
+    /// Takes in what transfers bring here. `left` holds the ranks that left in this boundary.
+    fn pull(&self, _left: &[usize]) -> Result {
         Ok(())
     }
 
@@ -87,8 +87,8 @@ pub(crate) trait Variable {
 /// Everything of one kind that a group has declared, by number.
 struct Numbered<T: ?Sized> {
     all: Vec<Option<Rc<T>>>,
-    /// How many members have dropped each.
-    dropped: Vec<u32>,
+    /// Which members have dropped each.
+    dropped: Vec<Vec<usize>>,
 }
 
 impl<T: ?Sized> Default for Numbered<T> {
@@ -100,7 +100,7 @@ impl<T: ?Sized> Default for Numbered<T> {
 impl<T: ?Sized> Numbered<T> {
     fn add(&mut self, one: Rc<T>) -> u32 {
         self.all.push(Some(one));
-        self.dropped.push(0);
+        self.dropped.push(Vec::new());
         (self.all.len() - 1) as u32
     }
 
@@ -108,11 +108,22 @@ impl<T: ?Sized> Numbered<T> {
         self.all.get(number as usize)?.as_ref()
     }
 
-    fn drop_by(&mut self, number: u32, members: u32, size: usize) {
-        if let Some(count) = self.dropped.get_mut(number as usize) {
-            *count = count.saturating_add(members);
-            if *count as usize >= size {
+    fn drop_by(&mut self, number: u32, members: impl Iterator<Item = usize>, size: usize) {
+        if let Some(dropped) = self.dropped.get_mut(number as usize) {
+            dropped.extend(members);
+            if dropped.len() >= size {
                 self.all[number as usize] = None;
+                *dropped = Vec::new();
+            }
+        }
+    }
+
+    /// Forgets that members who left have dropped anything.
+    fn renumber(&mut self, stayed: &[usize]) {
+        for (one, dropped) in self.all.iter_mut().zip(&mut self.dropped).filter(|(_, dropped)| !dropped.is_empty()) {
+            *dropped = dropped.iter().filter_map(|rank| stayed.iter().position(|old| old == rank)).collect();
+            if dropped.len() >= stayed.len() {
+                *one = None;
             }
         }
     }
@@ -170,8 +181,8 @@ impl Registry {
         self.queues.retain(|&queue| queue != number);
     }
 
-    /// Notes that `members` more of `size` have dropped what `number` names.
-    pub(crate) fn drop_by(&mut self, number: u32, members: u32, size: usize) {
+    /// Notes that these members of `size` have dropped what `number` names.
+    pub(crate) fn drop_by(&mut self, number: u32, members: impl Iterator<Item = usize>, size: usize) {
         if number & VARIABLE == 0 {
             self.objects.drop_by(number, members, size);
         } else {
@@ -211,7 +222,9 @@ impl Registry {
     }
 
     /// Lets every object follow a new numbering.
-    pub(crate) fn renumber(&self, stayed: &[usize]) {
+    pub(crate) fn renumber(&mut self, stayed: &[usize]) {
+        self.variables.renumber(stayed);
+        self.objects.renumber(stayed);
         for object in self.objects.all.iter().flatten() {
             object.renumber(stayed);
         }

@@ -58,8 +58,8 @@ pub struct Settled<'a> {
 
 /// What a step's body may return, and what `step` makes of it: pending values become values.
 ///
-/// Tuples of up to eight, arrays, `Vec`, `Option` and `Result` of such things may be returned as well; wrap a plain value
-/// in [`Local`].
+/// Tuples of up to eight, arrays, `Vec`, `Option` and `Result` of such things may be returned as well; wrap a plain
+/// value in [`Local`].
 pub trait Settle {
     /// What comes out.
     type Out;

@@ -7,6 +7,15 @@ use std::{cell::RefMut, rc::Rc};
 ///
 /// Nothing that is registered here takes effect before the step's boundary (S1). At the boundary, in this order (S2):
 /// `get`s read their sources; puts and combines are committed; messages are in their queues and pending values settle.
+///
+/// It cannot be kept beyond its body:
+///
+/// ```compile_fail,E0521
+/// superstep::run(|g| {
+///     let mut kept = None;
+///     g.step(|s| kept = Some(s));
+/// });
+/// ```
 pub struct Step {
     pub(crate) core: Rc<Core>,
 }

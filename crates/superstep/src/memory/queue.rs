@@ -103,8 +103,8 @@ fn split_part<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
 
 /// Messages between the processors of a group, each a tag and a payload.
 ///
-/// What is sent in a step can be read after its boundary and until the next one; what is not read by then is gone. Messages
-/// come by the rank of their senders and then in the order of sending.
+/// What is sent in a step can be read after its boundary and until the next one; what is not read by then is gone.
+/// Messages come by the rank of their senders and then in the order of sending.
 ///
 /// ```
 /// let words = superstep::Config::new().procs(3).run_all(|g| {
@@ -113,6 +113,15 @@ fn split_part<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
 ///     queue.drain().map(|(tag, word)| format!("{tag}: {word}")).collect::<Vec<_>>()
 /// });
 /// assert_eq!(words.unwrap()[0], ["0: from 0", "1: from 1", "2: from 2"]);
+/// ```
+///
+/// A handle stays on its processor:
+///
+/// ```compile_fail,E0277
+/// superstep::run(|g| {
+///     let queue = g.queue::<u8, u8>();
+///     std::thread::scope(|threads| { threads.spawn(|| queue.len()); });
+/// });
 /// ```
 pub struct Queue<G: Value, T: Value> {
     core: Rc<Core>,

@@ -143,8 +143,8 @@ pub struct Strided {
 
 /// Every `by`-th element of a range: `strided(6..=18, 2)` is 6, 8 and so on up to 18.
 ///
-/// A negative stride counts down, from the first bound to the second: `strided(18..=6, -2)` is 18, 16 and so on down to 6.
-/// The whole of something backwards is `strided(.., -1)`.
+/// A negative stride counts down, from the first bound to the second: `strided(18..=6, -2)` is 18, 16 and so on down to
+/// 6. The whole of something backwards is `strided(.., -1)`.
 pub fn strided(range: impl Ends, by: isize) -> Strided {
     Strided { ends: range.ends(), by }
 }

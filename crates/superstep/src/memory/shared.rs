@@ -128,9 +128,9 @@ impl<T: Value> Variable for Copy<T> {
 
 /// A variable of a group, with a copy on every processor of it.
 ///
-/// Inside a step each processor works on its own copy. At the boundary the copies that were written are combined with the
-/// variable's operator, and every processor has the result; if nobody wrote, the value stays (R2). A variable belongs to
-/// the group that made it: written in a subgroup, it is combined when the subgroups are done.
+/// Inside a step each processor works on its own copy. At the boundary the copies that were written are combined with
+/// the variable's operator, and every processor has the result; if nobody wrote, the value stays (R2). A variable
+/// belongs to the group that made it: written in a subgroup, it is combined when the subgroups are done.
 ///
 /// ```
 /// use superstep::{Config, Each, Shared, Sum};
@@ -142,6 +142,15 @@ impl<T: Value> Variable for Copy<T> {
 /// });
 /// assert_eq!(counts.unwrap(), [3, 3]);
 /// ```
+///
+/// A handle stays on its processor:
+///
+/// ```compile_fail,E0277
+/// superstep::run(|g| {
+///     let x = g.shared(0, superstep::Sum);
+///     std::thread::scope(|threads| { threads.spawn(|| x.get()); });
+/// });
+/// ```
 pub struct Shared<T: Value> {
     core: Rc<Core>,
     copy: Rc<Copy<T>>,
@@ -149,8 +158,8 @@ pub struct Shared<T: Value> {
 }
 
 impl Group {
-    /// Makes a shared variable. Collective: every member makes the same ones in the same order; what they start with should
-    /// be the same.
+    /// Makes a shared variable. Collective: every member makes the same ones in the same order; what they start with
+    /// should be the same.
     ///
     /// # Cost
     ///
@@ -308,8 +317,8 @@ impl Step {
         x.mark();
     }
 
-    /// Combines `x` like [`combine`](Self::combine), and yields what the ranks below contributed to it, combined: nothing
-    /// of them gives `op`'s identity, or else the default.
+    /// Combines `x` like [`combine`](Self::combine), and yields what the ranks below contributed to it, combined:
+    /// nothing of them gives `op`'s identity, or else the default.
     #[track_caller]
     pub fn combine_prefix<T: Value + Default, C: Combine<T>>(&self, x: &Shared<T>, op: C) -> Pending<T> {
         self.combine(x, op);

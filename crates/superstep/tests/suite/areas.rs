@@ -2,7 +2,7 @@
 
 use crate::{SIZES, check, here};
 use superstep::{
-    ErrorKind, Local,
+    ErrorKind,
     testing::{everywhere, failing, on_sizes},
 };
 
@@ -252,14 +252,14 @@ fn a_bad_put_ends_the_run_with_its_line() {
         &SIZES,
         |g| {
             let area = g.area::<u8>(1);
-            g.step(|s| Local(drop(s.get(0, &area, ..2))));
+            g.step(|s| drop(s.get(0, &area, ..2)));
         },
         |_, error| {
             check(
                 &error,
                 ErrorKind::OutOfBounds,
                 &["step 1 of group 0", "section ..2 of 1 elements", "on rank 0", file!()],
-            )
+            );
         },
     );
     failing(

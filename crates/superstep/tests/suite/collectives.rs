@@ -2,7 +2,7 @@
 
 use crate::{SEVERAL, SIZES, check};
 use superstep::{
-    By, ErrorKind, Group, Local, Sum,
+    By, ErrorKind, Group, Sum,
     testing::{failing, on_sizes},
 };
 
@@ -180,26 +180,22 @@ fn subgroups_do_not_hear_each_other() {
 #[test]
 fn bad_arguments_of_collectives_are_refused_at_the_call() {
     let verbs: [(ErrorKind, &[&str], fn(&mut Group)); 9] = [
-        (ErrorKind::RankOutOfRange, &["rank 99 named in a group of"], |g| {
-            g.step(|s| Local(drop(s.broadcast(99, Some(1)))))
-        }),
-        (ErrorKind::RankOutOfRange, &["rank 99 named"], |g| g.step(|s| Local(drop(s.reduce_to(99, 1, Sum))))),
-        (ErrorKind::RankOutOfRange, &["rank 99 named"], |g| g.step(|s| Local(drop(s.collect_at(99, 1))))),
-        (ErrorKind::RankOutOfRange, &["rank 99 named"], |g| g.step(|s| Local(drop(s.deal(99, Some(vec![1])))))),
+        (ErrorKind::RankOutOfRange, &["rank 99 named in a group of"], |g| g.step(|s| drop(s.broadcast(99, Some(1))))),
+        (ErrorKind::RankOutOfRange, &["rank 99 named"], |g| g.step(|s| drop(s.reduce_to(99, 1, Sum)))),
+        (ErrorKind::RankOutOfRange, &["rank 99 named"], |g| g.step(|s| drop(s.collect_at(99, 1)))),
+        (ErrorKind::RankOutOfRange, &["rank 99 named"], |g| g.step(|s| drop(s.deal(99, Some(vec![1]))))),
         (ErrorKind::NoValue, &["rank 0 is the root of this broadcast"], |g| {
-            g.step(|s| Local(drop(s.broadcast(0, None::<u8>))));
+            g.step(|s| drop(s.broadcast(0, None::<u8>)));
         }),
-        (ErrorKind::NoValue, &["rank 0 is the root of this deal"], |g| {
-            g.step(|s| Local(drop(s.deal(0, None::<Vec<u8>>))))
-        }),
+        (ErrorKind::NoValue, &["rank 0 is the root of this deal"], |g| g.step(|s| drop(s.deal(0, None::<Vec<u8>>)))),
         (ErrorKind::BadLength, &["5000 parts to deal in a group of"], |g| {
-            g.step(|s| Local(drop(s.deal(0, Some(vec![1; 5000])))));
+            g.step(|s| drop(s.deal(0, Some(vec![1; 5000]))));
         }),
         (ErrorKind::BadLength, &["5000 parts to exchange in a group of"], |g| {
-            g.step(|s| Local(drop(s.exchange(vec![1; 5000]))));
+            g.step(|s| drop(s.exchange(vec![1; 5000])));
         }),
         (ErrorKind::BadLength, &["0 parts to exchange in a group of"], |g| {
-            g.step(|s| Local(drop(s.exchange_slices::<u8>(&[]))));
+            g.step(|s| drop(s.exchange_slices::<u8>(&[])));
         }),
     ];
     for (kind, words, verb) in verbs {

@@ -327,7 +327,8 @@ fn what_subgroups_wrote_to_variables_of_outer_groups_is_combined_at_the_end() {
                 inner.set(10);
                 sub.step(|_| assert_eq!((outer.get(), inner.get()), (1, 10)));
             });
-            // The middle group's own is combined as soon as that group goes on; the outer one's is still each copy's own.
+            // The middle group's own is combined as soon as that group goes on; the outer one's is still each copy's
+            // own.
             assert_eq!(inner.get(), 10 * size);
             assert_eq!(outer.get(), 1);
             mid.step(|_| list.set(format!("<{rank}>")));
@@ -345,7 +346,7 @@ fn serial_subgroups_write_one_copy_after_another() {
         let last = g.shared(0, Sum);
         let k = 2 * p + 1;
         g.split(Every(k), |sub| last.set(sub.id()));
-        let expected: usize = (0..p).map(|rank| (rank..k).step_by(p).last().unwrap()).sum();
+        let expected: usize = (0..p).map(|rank| (rank..k).step_by(p).next_back().unwrap()).sum();
         assert_eq!(last.get(), expected, "rank {rank}");
     });
 }

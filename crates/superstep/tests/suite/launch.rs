@@ -119,11 +119,9 @@ fn child_that_says_how_many_it_is() -> superstep::Result {
 fn child_that_fails() -> superstep::Result {
     superstep::run(|g| {
         let _area = g.area::<u8>(1);
-        g.step(|s| Local(drop(s.broadcast(s.size(), Some(1)))));
+        g.step(|s| drop(s.broadcast(s.size(), Some(1))));
     })
 }
-
-use superstep::Local;
 
 /// X4 and the list of misuse: a bad variable ends the program at its start, with its name and value.
 #[test]

@@ -150,6 +150,41 @@ fn areas_variables_and_queues_follow_the_new_numbers() {
     });
 }
 
+/// G6 and S2: the boundary at which somebody leaves is a whole one for all others.
+#[test]
+fn those_who_stay_get_and_move_at_the_boundary_of_a_leaving() {
+    on_sizes(&SEVERAL, |g| {
+        let (me, p) = (g.rank(), g.size());
+        for leaver in [0, p / 2, p - 1] {
+            inside(g, |sub| {
+                let (area, into) = (sub.area::<usize>(2), sub.area::<usize>(p));
+                area.local_mut().fill(me);
+                if me == leaver {
+                    return;
+                }
+                let stayed: Vec<usize> = (0..p).filter(|&rank| rank != leaver).collect();
+                let at = stayed.iter().position(|&rank| rank == me).unwrap();
+                let (next, last) = (stayed[(at + 1) % (p - 1)], stayed[(at + p - 2) % (p - 1)]);
+                let got = sub.step(|s| {
+                    s.put(next, &[100 + me], &area, 0);
+                    s.hp_put(next, (&area, 0..2), &area, 0);
+                    for &from in &stayed {
+                        s.hp_get(from, &area, 1..2, &into, from);
+                    }
+                    stayed.iter().map(|&from| s.get(from, &area, ..)).collect::<Vec<_>>()
+                });
+                assert_eq!(got, stayed.iter().map(|&from| vec![from; 2]).collect::<Vec<_>>());
+                assert_eq!(*area.local(), [100 + last, last]);
+                for &from in &stayed {
+                    assert_eq!(into.local()[from], from);
+                }
+                assert_eq!((sub.rank(), sub.size()), (at, p - 1));
+                sub.step(|_| ());
+            });
+        }
+    });
+}
+
 /// G6: what is sent to somebody who leaves is gone, and hurts nobody.
 #[test]
 fn what_is_put_or_sent_to_a_leaver_is_gone() {

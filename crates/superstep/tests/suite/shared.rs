@@ -296,6 +296,7 @@ fn values_of_no_length_combine() {
 /// R1 and X2.
 #[test]
 fn a_combine_function_that_panics_is_everybodys_error() {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "the shape of an operator")]
     fn fails(_: &mut usize, with: &usize) {
         assert!(*with == 0, "cannot take {with}");
     }

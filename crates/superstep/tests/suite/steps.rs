@@ -234,28 +234,22 @@ fn a_member_that_makes_an_area_where_the_others_step_is_found() {
 #[test]
 fn verbs_that_differ_are_named_on_every_member() {
     let cases: [(&str, &str, fn(&mut Group, bool) -> superstep::Result); 6] = [
-        ("Sum", "Max", |g, odd| {
-            g.try_step(|s| Local(if odd { drop(s.reduce(1, Max)) } else { drop(s.reduce(1, Sum)) }))
-        }),
-        ("u8", "u16", |g, odd| {
-            g.try_step(|s| Local(if odd { drop(s.reduce(1u16, Sum)) } else { drop(s.reduce(1u8, Sum)) }))
-        }),
+        ("Sum", "Max", |g, odd| g.try_step(|s| if odd { drop(s.reduce(1, Max)) } else { drop(s.reduce(1, Sum)) })),
+        ("u8", "u16", |g, odd| g.try_step(|s| if odd { drop(s.reduce(1u16, Sum)) } else { drop(s.reduce(1u8, Sum)) })),
         ("prefix", "prefix_with", |g, odd| {
-            g.try_step(|s| Local(if odd { drop(s.prefix_with(1, Sum)) } else { drop(s.prefix(1, Sum)) }))
+            g.try_step(|s| if odd { drop(s.prefix_with(1, Sum)) } else { drop(s.prefix(1, Sum)) })
         }),
         ("collect", "nothing", |g, odd| {
             g.try_step(|s| {
-                Local(if odd {
-                    drop(s.collect(1))
-                })
+                if odd {
+                    drop(s.collect(1));
+                }
             })
         }),
-        ("broadcast from 0", "broadcast from 1", |g, odd| {
-            g.try_step(|s| Local(drop(s.broadcast(usize::from(odd), Some(1)))))
-        }),
+        ("broadcast from 0", "broadcast from 1", |g, odd| g.try_step(|s| drop(s.broadcast(usize::from(odd), Some(1))))),
         ("reduce", "exchange", |g, odd| {
             let parts = vec![1; g.size()];
-            g.try_step(|s| Local(if odd { drop(s.reduce(1, Sum)) } else { drop(s.exchange(parts)) }))
+            g.try_step(|s| if odd { drop(s.reduce(1, Sum)) } else { drop(s.exchange(parts)) })
         }),
     ];
     for (one, other, step) in cases {
@@ -273,13 +267,13 @@ fn verbs_that_differ_are_named_on_every_member() {
 #[test]
 fn roots_that_differ_are_named() {
     let steps: [fn(&mut Group, usize) -> superstep::Result; 4] = [
-        |g, root| g.try_step(|s| Local(drop(s.reduce_to(root, 1, Sum)))),
-        |g, root| g.try_step(|s| Local(drop(s.collect_at(root, 1)))),
+        |g, root| g.try_step(|s| drop(s.reduce_to(root, 1, Sum))),
+        |g, root| g.try_step(|s| drop(s.collect_at(root, 1))),
         |g, root| {
             let parts = vec![1; g.size()];
-            g.try_step(|s| Local(drop(s.deal(root, Some(parts)))))
+            g.try_step(|s| drop(s.deal(root, Some(parts))))
         },
-        |g, root| g.try_step(|s| Local(drop(s.broadcast(root, Some(1))))),
+        |g, root| g.try_step(|s| drop(s.broadcast(root, Some(1)))),
     ];
     for step in steps {
         on_sizes(&[2, 3, 9], |g| {

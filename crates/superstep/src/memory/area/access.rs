@@ -104,8 +104,8 @@ impl<T: Element> Object for Part<T> {
         self.stage_transfers(number, outbox);
     }
 
-    fn pull(&self) -> Result {
-        self.pull_transfers()
+    fn pull(&self, left: &[usize]) -> Result {
+        self.pull_transfers(left)
     }
 
     fn deliver(&self, from: usize, payload: Payload<'_>) -> Result {
@@ -156,6 +156,15 @@ impl<T: Element> Object for Part<T> {
 ///     area.local()[0]
 /// });
 /// assert_eq!(values.unwrap(), [20, 10, 0]);
+/// ```
+///
+/// A handle stays on its processor:
+///
+/// ```compile_fail,E0277
+/// superstep::run(|g| {
+///     let area = g.area::<u8>(1);
+///     std::thread::scope(|threads| { threads.spawn(|| area.len()); });
+/// });
 /// ```
 pub struct Area<T: Element> {
     pub(super) core: Rc<Core>,
@@ -309,8 +318,8 @@ impl<T: Element> std::fmt::Debug for Area<T> {
 impl Step {
     /// Copies `values` to member `to`'s part of `area`, from `offset` on, at the boundary.
     ///
-    /// They are read now: what `values` hold later makes no difference. Where several puts meet, they are applied by the
-    /// rank of their sources and then in the order of issue, so the last one stands (S3). No values is no put.
+    /// They are read now: what `values` hold later makes no difference. Where several puts meet, they are applied by
+    /// the rank of their sources and then in the order of issue, so the last one stands (S3). No values is no put.
     ///
     /// # Cost
     ///
@@ -351,8 +360,8 @@ impl Step {
         }
     }
 
-    /// Reads a section of member `from`'s part of `area`, as it is when all have reached the boundary, before any of this
-    /// step's puts.
+    /// Reads a section of member `from`'s part of `area`, as it is when all have reached the boundary, before any of
+    /// this step's puts.
     ///
     /// # Cost
     ///

@@ -1,8 +1,9 @@
 //! Transfers straight from area to area, with no copy in between (`hp_put` of a section, `hp_get`).
 //!
 //! Where both sides share memory, the owner of the target pulls the data out of the source at the boundary. The source
-//! counts as it is before any transfer or put of the step, so that nothing depends on who is faster. That needs care in one
-//! case: where a transfer reads what another one writes, the owner of the source sets it aside first and sends it on.
+//! counts as it is before any transfer or put of the step, so that nothing depends on who is faster. That needs care in
+//! one case: where a transfer reads what another one writes, the owner of the source sets it aside first and sends it
+//! on.
 //!
 //! In the boundary: everybody hears of the transfers it has a part in; sets aside what is read and written; one wait;
 //! everybody pulls, its own `hp_get`s first, then what others put, by rank and order of issue; one more wait. Puts are
@@ -305,11 +306,15 @@ impl<T: Element> Part<T> {
     }
 
     /// Takes in what transfers bring here.
-    pub(super) fn pull_transfers(&self) -> Result {
+    pub(super) fn pull_transfers(&self, left: &[usize]) -> Result {
         let mut transfers = self.transfers.borrow_mut();
         transfers.lent.clear();
         let mut region = self.region.borrow_mut();
         for pull in transfers.pulls.drain(..) {
+            if left.contains(&pull.from) {
+                let message = format!("rank {} left the group before data of its area was moved", pull.from);
+                return Err(Error::new(ErrorKind::Departed, message));
+            }
             let outcome = match (&pull.staged, &pull.reach) {
                 (Some(values), _) if values.len() == pull.range.len() => region.write(pull.at, values),
                 (None, Some(reach)) => region.pull(pull.at, reach, pull.range.clone()),

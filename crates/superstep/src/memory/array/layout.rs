@@ -1,8 +1,8 @@
 //! How an array lies over a group: which processor owns an element, and where it keeps it.
 //!
 //! The leading dimensions of an array are linearised, row by row, into *units*; each unit, with whatever dimensions are
-//! left inside of it, belongs to one processor. A distribution says which. All of this is arithmetic that every processor
-//! does for itself.
+//! left inside of it, belongs to one processor. A distribution says which. All of this is arithmetic that every
+//! processor does for itself.
 
 use crate::error::ErrorKind;
 
@@ -57,7 +57,8 @@ impl Divisor {
     /// For dividing numbers up to `most`.
     pub(crate) fn new(by: usize, most: usize) -> Self {
         let by = by.max(1);
-        // The rounding adds less than by / 2^64 for each unit of the number; below 2^32 that never reaches the next whole.
+        // The rounding adds less than by / 2^64 for each unit of the number; below 2^32 that never reaches the next
+        // whole.
         let is_exact = by > 1 && most <= u32::MAX as usize && by <= u32::MAX as usize;
         Self { by, reciprocal: if is_exact { (u64::MAX / by as u64).wrapping_add(1) } else { 0 } }
     }
@@ -315,7 +316,10 @@ impl<const N: usize> Distribution for Tiles<N> {
                 by_tile: Divisor::new(tile, extent),
             })
             .collect();
-        let too_many = || (ErrorKind::Overflow, format!("tiles of {:?} over {shape:?} are more than a usize can count", self.0));
+        let too_many = || {
+            let tiles = &self.0;
+            (ErrorKind::Overflow, format!("tiles of {tiles:?} over {shape:?} are more than a usize can count"))
+        };
         let product = |of: fn(&Dimension) -> usize| {
             dimensions.iter().try_fold(1usize, |product, d| product.checked_mul(of(d))).ok_or_else(too_many)
         };
@@ -453,7 +457,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_laid_is_named() {
-        assert_eq!(Irregular(vec![1, 2]).lay(&[4], 2).unwrap_err().1, "the sizes of an irregular array of 4 elements add up to 3");
+        let refused = Irregular(vec![1, 2]).lay(&[4], 2).unwrap_err().1;
+        assert_eq!(refused, "the sizes of an irregular array of 4 elements add up to 3");
         assert!(Irregular(vec![1]).lay(&[1], 2).unwrap_err().1.contains("1 sizes in a group of 2"));
         assert!(Block::<2>.lay(&[usize::MAX, 2], 2).unwrap_err().1.contains("more elements than a usize can count"));
         assert!(BlockCyclic::<1>(0).lay(&[1], 2).is_err() && Tiles([0]).lay(&[1], 2).is_err());
