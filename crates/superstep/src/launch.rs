@@ -9,6 +9,7 @@ use fabric::{Circle, Failure, sim, threads};
 use std::{
     env,
     panic::{AssertUnwindSafe, Location, catch_unwind},
+    sync::OnceLock,
 };
 
 /// Starts the processors on `body`, each with its view of the group of all, and returns what the lowest rank of this
@@ -97,14 +98,49 @@ pub struct Config {
     first_step: u64,
 }
 
-/// A setting's value in the environment, read by `parse`.
-fn from_environment<T>(name: &str, wanted: &str, parse: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>> {
-    let Some(value) = env::var_os(name) else {
-        return Ok(None);
-    };
-    match value.to_str().and_then(parse) {
-        Some(value) => Ok(Some(value)),
-        None => Err(Error::new(ErrorKind::BadConfig, format!("{name} is {value:?}; it must be {wanted}"))),
+/// What the environment says, read once per process: a run starts in microseconds and would notice.
+#[derive(Clone, Debug)]
+struct Environment {
+    procs: Option<usize>,
+    fabric: Option<Fabric>,
+    pin: Option<bool>,
+    stack_bytes: Option<usize>,
+}
+
+impl Environment {
+    /// A bad value is an error even where a setting of the program overrides it.
+    fn get() -> Result<&'static Self> {
+        static READ: OnceLock<Result<Environment>> = OnceLock::new();
+        READ.get_or_init(Self::read).as_ref().map_err(Clone::clone)
+    }
+
+    fn read() -> Result<Self> {
+        fn one<T>(name: &str, wanted: &str, parse: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>> {
+            let Some(value) = env::var_os(name) else { return Ok(None) };
+            match value.to_str().and_then(parse) {
+                Some(value) => Ok(Some(value)),
+                None => Err(Error::new(ErrorKind::BadConfig, format!("{name} is {value:?}; it must be {wanted}"))),
+            }
+        }
+        let number = |text: &str| text.parse().ok().filter(|&number: &usize| number > 0);
+        let seed = one("SUPERSTEP_SEED", "a number", |text| text.parse().ok())?.unwrap_or(0);
+        let fabric = |text: &str| match text {
+            "threads" => Some(Fabric::Threads),
+            "sim" => Some(Fabric::Sim { seed, shares_memory: false }),
+            "sim-shared" => Some(Fabric::Sim { seed, shares_memory: true }),
+            _ => None,
+        };
+        let switch = |text: &str| match text {
+            "0" => Some(false),
+            "1" => Some(true),
+            _ => None,
+        };
+        Ok(Self {
+            procs: one("SUPERSTEP_PROCS", "a number of processors, at least 1", number)?,
+            fabric: one("SUPERSTEP_FABRIC", "threads, sim or sim-shared", fabric)?,
+            pin: one("SUPERSTEP_PIN", "0 or 1", switch)?,
+            stack_bytes: one("SUPERSTEP_STACK_BYTES", "a number of bytes, at least 1", number)?,
+        })
     }
 }
 
@@ -147,36 +183,17 @@ impl Config {
     }
 
     fn resolve(&self) -> Result<(usize, Fabric, threads::Options)> {
-        let number = |text: &str| text.parse().ok().filter(|&number: &usize| number > 0);
-        let procs = match self.procs {
-            Some(0) => {
-                return Err(Error::new(ErrorKind::BadProcs, "procs is 0; a run needs at least 1 processor"));
-            }
-            Some(procs) => procs,
-            None => from_environment("SUPERSTEP_PROCS", "a number of processors, at least 1", number)?
-                .unwrap_or_else(threads::cores),
-        };
-        let seed = from_environment("SUPERSTEP_SEED", "a number", |text| text.parse().ok())?.unwrap_or(0);
-        let named = |text: &str| match text {
-            "threads" => Some(Fabric::Threads),
-            "sim" => Some(Fabric::Sim { seed, shares_memory: false }),
-            "sim-shared" => Some(Fabric::Sim { seed, shares_memory: true }),
-            _ => None,
-        };
-        let fabric = from_environment("SUPERSTEP_FABRIC", "threads, sim or sim-shared", named)?;
-        let switch = |text: &str| match text {
-            "0" => Some(false),
-            "1" => Some(true),
-            _ => None,
-        };
-        let pin = from_environment("SUPERSTEP_PIN", "0 or 1", switch)?;
-        let stack_bytes = from_environment("SUPERSTEP_STACK_BYTES", "a number of bytes, at least 1", number)?;
+        let environment = Environment::get()?;
+        if self.procs == Some(0) {
+            return Err(Error::new(ErrorKind::BadProcs, "procs is 0; a run needs at least 1 processor"));
+        }
         let usual = threads::Options::default();
         let options = threads::Options {
-            pin: self.pin.or(pin).unwrap_or(usual.pin),
-            stack_bytes: self.stack_bytes.or(stack_bytes).unwrap_or(usual.stack_bytes),
+            pin: self.pin.or(environment.pin).unwrap_or(usual.pin),
+            stack_bytes: self.stack_bytes.or(environment.stack_bytes).unwrap_or(usual.stack_bytes),
         };
-        Ok((procs, self.fabric.or(fabric).unwrap_or(Fabric::Threads), options))
+        let procs = self.procs.or(environment.procs).unwrap_or_else(threads::cores);
+        Ok((procs, self.fabric.or(environment.fabric).unwrap_or(Fabric::Threads), options))
     }
 
     /// Starts the processors and returns what the lowest rank of this process returned; see [`run`].

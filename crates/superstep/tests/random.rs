@@ -138,7 +138,7 @@ fn steps() -> impl Strategy<Value = Stage> {
 }
 
 fn splits() -> impl Strategy<Value = How> {
-    let weights = vec(prop_oneof![Just(0.0), Just(1.0), Just(2.5), 0.0..8.0], 0..5);
+    let weights = vec((0u8..12).prop_map(|halves| f64::from(halves) / 2.0), 0..5);
     let choices = vec(proptest::option::of(0..6usize), PROCS_MAX);
     (0u8..4, 1..12usize, weights, choices).prop_map(|(form, count, weights, choices)| How {
         form,

@@ -16,7 +16,7 @@ use crate::{
     messages::MessageCircle,
     threads::{Options, pool},
 };
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use turns::{Turns, TurnsLink};
 
 /// Whether simulated processors share an address space.
@@ -41,18 +41,11 @@ pub fn run<R: Send>(
     options: Options,
     body: impl Fn(Box<dyn Circle>) -> R + Sync,
 ) -> Vec<R> {
-    assert!(processors > 0, "a run needs a processor");
     let turns = Arc::new(Turns::new(processors, seed));
-    let results: Vec<Mutex<Option<R>>> = (0..processors).map(|_| Mutex::new(None)).collect();
-    pool::scope(processors, options, &|rank| {
+    pool::run_each(processors, options, |rank| {
         turns.begin(rank);
         let _end = turns.at_end(rank);
         let link = TurnsLink { turns: Arc::clone(&turns), rank, shares: memory == Memory::Shared };
-        let result = body(Box::new(MessageCircle::root(link, processors, rank)));
-        *results[rank].lock().expect("only this processor touches its result") = Some(result);
-    });
-    results
-        .into_iter()
-        .map(|result| result.into_inner().ok().flatten().expect("a processor that returned has a result"))
-        .collect()
+        body(Box::new(MessageCircle::root(link, processors, rank)))
+    })
 }

@@ -20,7 +20,6 @@ pub use wait::cores;
 
 use crate::circle::Circle;
 use circle::{Hub, ThreadCircle};
-use std::sync::Mutex;
 use sync::Arc;
 use table::Table;
 
@@ -31,17 +30,9 @@ use table::Table;
 /// If `processors` is 0, or if `body` panics; then with the first payload, when all have ended. A body that panics must
 /// have raised the alarm, or the others wait for it.
 pub fn run<R: Send>(processors: usize, options: Options, body: impl Fn(Box<dyn Circle>) -> R + Sync) -> Vec<R> {
-    assert!(processors > 0, "a run needs a processor");
     let hub = Arc::new(Hub::default());
     let table = Arc::new(Table::new(processors));
-    let results: Vec<Mutex<Option<R>>> = (0..processors).map(|_| Mutex::new(None)).collect();
-    pool::scope(processors, options, &|rank| {
-        let circle = ThreadCircle::root(Arc::clone(&hub), Arc::clone(&table), rank);
-        let result = body(Box::new(circle));
-        *results[rank].lock().expect("only this processor touches its result") = Some(result);
-    });
-    results
-        .into_iter()
-        .map(|result| result.into_inner().ok().flatten().expect("a processor that returned has a result"))
-        .collect()
+    pool::run_each(processors, options, |rank| {
+        body(Box::new(ThreadCircle::root(Arc::clone(&hub), Arc::clone(&table), rank)))
+    })
 }

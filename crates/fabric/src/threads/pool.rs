@@ -87,12 +87,29 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// One processor's result, on cache lines of its own.
+#[repr(align(128))]
+struct Outcome<R>(Mutex<Option<R>>);
+
+/// Runs `work(0)` to `work(processors - 1)`, each on a thread of its own, and returns what they returned.
+///
+/// # Panics
+///
+/// If `processors` is 0, and as [`scope`].
+pub(crate) fn run_each<R: Send>(processors: usize, options: Options, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    assert!(processors > 0, "a run needs a processor");
+    let outcomes: Vec<Outcome<R>> = (0..processors).map(|_| Outcome(Mutex::new(None))).collect();
+    scope(processors, options, &|rank| *lock(&outcomes[rank].0) = Some(work(rank)));
+    let take = |outcome: Outcome<R>| outcome.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+    outcomes.into_iter().map(|outcome| take(outcome).expect("a processor that returned has a result")).collect()
+}
+
 /// Runs `work(0)` to `work(processors - 1)`, each on a thread of its own, and returns when all have returned.
 ///
 /// # Panics
 ///
 /// With the payload of the first of them that panicked, when all have ended.
-pub(crate) fn scope(processors: usize, options: Options, work: &Work<'_>) {
+fn scope(processors: usize, options: Options, work: &Work<'_>) {
     let _crowd = Crowd::enter(processors);
     // SAFETY: only the lifetimes change; W1 says that the reference is not used after this function returns.
     let work = unsafe { std::mem::transmute::<&Work<'_>, &'static Work<'static>>(work) };

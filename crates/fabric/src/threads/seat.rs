@@ -7,7 +7,7 @@ use super::{
     fences,
     sync::{Arc, Ordering, Shelf, thread},
     table::{ANYBODY, BARE, INLINE, Piece, Posted, Table},
-    wait::{Patience, Turn},
+    wait::{Habit, Patience, Turn},
 };
 use crate::{
     circle::{Meld, Melded},
@@ -58,6 +58,7 @@ pub(crate) struct Seat {
     held: u64,
     posted: u64,
     ladder: Vec<Rung>,
+    habit: Habit,
     scratch: Scratch,
 }
 
@@ -77,6 +78,7 @@ impl Seat {
             rider: None,
             riders_taken: vec![0; size],
             ladder,
+            habit: Habit::default(),
             scratch: Scratch::default(),
         }
     }
@@ -252,7 +254,7 @@ impl Seat {
         if here() {
             return Ok(());
         }
-        let mut patience = Patience::new();
+        let mut patience = Patience::new(&self.habit);
         loop {
             match patience.next() {
                 Turn::Spin => std::hint::spin_loop(),
@@ -260,6 +262,7 @@ impl Seat {
                 Turn::Sleep => self.sleep(whom, cord, &here),
             }
             if here() {
+                patience.learn();
                 return Ok(());
             }
             cord.check()?;

@@ -5,9 +5,12 @@
 //! sleeps, so that a long computation elsewhere does not keep this core hot. [`crowded`] tells the two apart by itself:
 //! it counts the processors of all runs of this process.
 
-use std::sync::{
-    OnceLock,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    cell::Cell,
+    sync::{
+        OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 /// Polls before the first yield where cores are to be had: about a tenth of a millisecond.
@@ -46,6 +49,26 @@ impl Drop for Crowd {
     }
 }
 
+/// How long one seat spins, learned from how its waits end.
+///
+/// Two processors may share a core although there are enough for both, for instance while a foreign process has one.
+/// Then every spin is in vain, and giving the core away at once is forty times faster. A seat notices: a wait that
+/// ended only after the core was given away makes it spin half as long next time, and one that ended while it span
+/// twice as long.
+#[derive(Debug)]
+pub(crate) struct Habit {
+    spins: Cell<u32>,
+}
+
+/// The least that a seat spins where cores are to be had: enough for a processor on another core to answer.
+const SPINS_MIN: u32 = 16;
+
+impl Default for Habit {
+    fn default() -> Self {
+        Self { spins: Cell::new(SPINS) }
+    }
+}
+
 /// What to do next while waiting.
 pub(crate) enum Turn {
     Spin,
@@ -54,19 +77,21 @@ pub(crate) enum Turn {
 }
 
 /// One wait's way from spinning to sleep.
-pub(crate) struct Patience {
+pub(crate) struct Patience<'a> {
+    habit: &'a Habit,
     spins: u32,
     yields: u32,
 }
 
-impl Patience {
+impl<'a> Patience<'a> {
     #[inline]
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(habit: &'a Habit) -> Self {
         // Under loom every poll is a branch of the search, so a wait goes to sleep at once.
         if cfg!(loom) {
-            return Self { spins: 0, yields: 0 };
+            return Self { habit, spins: 0, yields: 0 };
         }
-        Self { spins: if crowded() { 0 } else { SPINS }, yields: YIELDS }
+        let spins = if crowded() { 0 } else { habit.spins.get() };
+        Self { habit, spins, yields: YIELDS }
     }
 
     #[inline]
@@ -79,6 +104,19 @@ impl Patience {
             Turn::Yield
         } else {
             Turn::Sleep
+        }
+    }
+
+    /// Learns from a wait that has ended. One that led to sleep says nothing: somebody was busy.
+    #[inline]
+    pub(crate) fn learn(self) {
+        let usual = &self.habit.spins;
+        if self.spins > 0 {
+            if usual.get() < SPINS {
+                usual.set(2 * usual.get());
+            }
+        } else if self.yields > 0 {
+            usual.set((usual.get() / 2).max(SPINS_MIN));
         }
     }
 }

@@ -202,6 +202,7 @@ impl Meld for Melder<'_> {
             && left.is_whole()
             && right.is_whole()
             && left.fingerprint == right.fingerprint
+            && self.fingerprint == Some(left.fingerprint)
         {
             // Nearly always.
             let either = left.flags | right.flags;
@@ -219,7 +220,8 @@ impl Meld for Melder<'_> {
     }
 
     fn wants_before(&self) -> bool {
-        self.operators.is_some_and(|(items, _)| items.collective().iter().any(|item| item.needs() == Needs::Before))
+        // A member that leaves does not know whether the others ask, and passes on what they may ask for.
+        self.operators.is_none_or(|(items, _)| items.collective().iter().any(|item| item.needs() == Needs::Before))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Records: what travels between two members besides the wave.
 //!
 //! ```text
-//! address u32 | kind u32 | length u64 | that many bytes
+//! address u32 | kind u32 | length u64 | that many bytes | up to 15 more, so that the next record begins at a multiple of 16
 //! ```
 //!
 //! A record is addressed to an item of the step or to an object of the group. Where two members share memory, a record
@@ -52,6 +52,8 @@ pub(crate) enum Kind {
 }
 
 const RECORD: usize = 16;
+/// Records begin at multiples of this.
+const ALIGNED: usize = 16;
 const ITEM: u32 = 1 << 31;
 
 /// What this processor has for each of the others, in the order of issue.
@@ -76,6 +78,8 @@ impl Outbox {
         bytes.extend_from_slice(&[0; RECORD]);
         let result = write(bytes);
         let len = (bytes.len() - at - RECORD) as u64;
+        // Long copies run at half their speed from or to odd addresses.
+        bytes.resize(bytes.len().next_multiple_of(ALIGNED), 0);
         let address = match address {
             Address::Item(number) => number | ITEM,
             Address::Object(number) => number,
@@ -171,7 +175,9 @@ impl Inbox {
                 let word = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
                 let len = u64::from(word(8)) | u64::from(word(12)) << 32;
                 let len = usize::try_from(len).map_err(|_| damaged())?;
-                let (payload, rest) = rest.split_at_checked(len).ok_or_else(damaged)?;
+                let padded = len.checked_next_multiple_of(ALIGNED).ok_or_else(damaged)?;
+                let (payload, rest) = rest.split_at_checked(padded).ok_or_else(damaged)?;
+                let payload = &payload[..len];
                 bytes = rest;
                 let kind = match word(4) {
                     0 => Kind::Data,

@@ -136,6 +136,8 @@ pub(crate) struct Registry {
     objects: Numbered<dyn Object>,
     /// Objects of which a borrow was handed out since the last boundary.
     pub(crate) touched: Vec<u32>,
+    /// How many transfers were asked for so far.
+    pub(crate) issued: u64,
     /// Objects that have something to hand over.
     pub(crate) outgoing: Vec<u32>,
     /// The objects that are queues: they turn at every boundary.

@@ -266,14 +266,15 @@ fn share(weights: &[f64], processors: usize) -> Result<Vec<usize>, String> {
     if runs.is_empty() {
         return Ok(sizes);
     }
-    // By the heaviest, so that the sum stays finite.
+    // Scaled so that the sum stays finite, and by a power of two so that no bit is lost: equal claims stay equal.
     let heaviest = runs.iter().map(|&at| weights[at]).fold(0.0, f64::max);
-    let sum: f64 = runs.iter().map(|&at| weights[at] / heaviest).sum();
-    let ideal = |at: usize| processors as f64 * (weights[at] / heaviest / sum);
+    let scale = 2f64.powi((-heaviest.log2().floor()).clamp(-1023.0, 1023.0) as i32);
+    let sum: f64 = runs.iter().map(|&at| weights[at] * scale).sum();
+    let claim = |at: usize| processors as f64 * (weights[at] * scale);
     for &at in &runs {
-        sizes[at] = (ideal(at).floor() as usize).clamp(1, processors);
+        sizes[at] = ((claim(at) / sum).floor() as usize).clamp(1, processors);
     }
-    let lack = |sizes: &[usize], at: usize| ideal(at) - sizes[at] as f64;
+    let lack = |sizes: &[usize], at: usize| claim(at) - sizes[at] as f64 * sum;
     let mut given: usize = sizes.iter().sum();
     while given < processors {
         let most = |&a: &usize, &b: &usize| lack(&sizes, a).total_cmp(&lack(&sizes, b)).then(b.cmp(&a));

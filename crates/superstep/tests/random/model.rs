@@ -200,23 +200,22 @@ fn parts(how: &How, members: &[usize]) -> Vec<(usize, Vec<usize>)> {
     parts.into_iter().collect()
 }
 
-/// G3, by trying: gives one processor to each that runs, and each further one to whoever lacks most.
+/// G3, by trying: gives one processor to each that runs, and each further one to whoever lacks most. Weights are small
+/// multiples of a half, so that all of this is exact.
 fn share(weights: &[f64], processors: usize) -> Vec<usize> {
-    let mut runs: Vec<usize> = (0..weights.len()).filter(|&at| weights[at] > 0.0).collect();
-    runs.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
+    let halves: Vec<i64> = weights.iter().map(|weight| (weight * 2.0) as i64).collect();
+    let mut runs: Vec<usize> = (0..weights.len()).filter(|&at| halves[at] > 0).collect();
+    runs.sort_by_key(|&at| (-halves[at], at));
     runs.truncate(processors);
-    let sum: f64 = runs.iter().map(|&at| weights[at]).sum();
+    runs.sort_unstable();
+    let sum: i64 = runs.iter().map(|&at| halves[at]).sum();
     let mut sizes = vec![0; weights.len()];
     for &at in &runs {
         sizes[at] = 1;
     }
     for _ in runs.len()..if runs.is_empty() { 0 } else { processors } {
-        let lack = |at: usize| processors as f64 * weights[at] / sum - sizes[at] as f64;
-        let most = runs.iter().copied().reduce(|a, b| match lack(a).total_cmp(&lack(b)) {
-            std::cmp::Ordering::Equal => a.min(b),
-            order if order.is_lt() => b,
-            _ => a,
-        });
+        let lack = |at: usize| processors as i64 * halves[at] - sizes[at] as i64 * sum;
+        let most = runs.iter().copied().max_by_key(|&at| (lack(at), std::cmp::Reverse(at)));
         sizes[most.expect("somebody runs")] += 1;
     }
     sizes

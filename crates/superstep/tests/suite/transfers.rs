@@ -159,6 +159,33 @@ fn transfers_to_one_place_are_written_in_a_fixed_order() {
     });
 }
 
+/// S3: in the order of issue, whatever areas the sections are of.
+#[test]
+fn transfers_out_of_several_areas_keep_their_order() {
+    on_sizes(&SIZES, |g| {
+        let (me, p) = (g.rank(), g.size());
+        let (area, other) = (g.area::<usize>(3), g.area::<usize>(1));
+        area.local_mut()[2] = 100 + me;
+        other.local_mut()[0] = 200 + me;
+        g.step(|s| {
+            for to in 0..p {
+                // The first area is named first, by another transfer, and is the source of the last of two.
+                s.hp_put(to, (&area, 0..1), &area, 1);
+                s.hp_put(to, (&other, 0..1), &area, 0);
+                s.hp_put(to, (&area, 2..3), &area, 0);
+            }
+        });
+        assert_eq!(*area.local(), [100 + p - 1, 0, 100 + me]);
+        g.step(|s| {
+            for to in 0..p {
+                s.hp_put(to, (&area, 2..3), &area, 0);
+                s.hp_put(to, (&other, 0..1), &area, 0);
+            }
+        });
+        assert_eq!(*area.local(), [200 + p - 1, 0, 100 + me]);
+    });
+}
+
 /// S3: one section may go to many places, and be pulled and pushed at once.
 #[test]
 fn one_section_may_be_read_by_all_while_it_is_written() {

@@ -1,6 +1,6 @@
 //! Making areas, and reading and writing those of others.
 
-use super::transfer::Transfers;
+use super::transfer::{Transfers, push_words, read_words};
 use crate::memory::section::{BadSection, Section, Span};
 use crate::{
     engine::{
@@ -30,12 +30,12 @@ pub(super) struct Part<T> {
     site: &'static Location<'static>,
 }
 
-/// What the bytes of a record to an area are.
+/// What the first word of a record to an area says it is.
 pub(super) mod tag {
-    /// A put: where to, u64, and the values.
-    pub(crate) const PUT: u8 = 0;
+    /// A put: where to, and the values.
+    pub(crate) const PUT: u64 = 0;
     /// Data that a transfer waits for; see [`super::super::transfer`].
-    pub(crate) const STAGED: u8 = 1;
+    pub(crate) const STAGED: u64 = 1;
 }
 
 /// A put that gave its vector away.
@@ -110,12 +110,9 @@ impl<T: Element> Object for Part<T> {
 
     fn deliver(&self, from: usize, payload: Payload<'_>) -> Result {
         match payload {
-            Payload::Bytes(bytes) => match bytes.split_first().ok_or_else(damaged)? {
-                (&tag::PUT, rest) => {
-                    let (at, values) = rest.split_first_chunk().ok_or_else(damaged)?;
-                    self.write(u64::from_le_bytes(*at) as usize, values)
-                }
-                (&tag::STAGED, rest) => self.take_staged(from, rest),
+            Payload::Bytes(mut bytes) => match read_words(&mut bytes)? {
+                [tag::PUT, at] => self.write(at as usize, bytes),
+                [tag::STAGED, kind] => self.take_staged(from, kind, bytes),
                 _ => Err(damaged()),
             },
             Payload::Moved(object) => {
@@ -411,9 +408,9 @@ fn pick<T: Element>(hull: &[T], span: Span) -> Vec<T> {
 #[inline]
 fn write_put<T: Element>(out: &mut Vec<u8>, offset: usize, values: &[T]) {
     let values = bytemuck::cast_slice::<T, u8>(values);
-    out.reserve(9 + values.len());
-    out.push(tag::PUT);
-    out.extend_from_slice(&(offset as u64).to_le_bytes());
+    // With room for the padding behind it.
+    out.reserve(32 + values.len());
+    push_words(out, &[tag::PUT, offset as u64]);
     out.extend_from_slice(values);
 }
 

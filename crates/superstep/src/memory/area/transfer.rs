@@ -33,10 +33,14 @@ struct Pull<T> {
     reach: Option<Reach<T>>,
     /// The data itself, where it was set aside.
     staged: Option<Vec<T>>,
+    /// Of an `hp_put`: its source and its number among that one's. None of an `hp_get`, which comes first.
+    order: Option<(usize, u64)>,
 }
 
 /// A section of this processor's part that somebody pulls into the area `target`.
 struct Lent {
+    /// Its number among all `hp_put`s of sections, whatever areas they are from.
+    issue: u64,
     to: usize,
     target: u32,
     range: Range<usize>,
@@ -57,7 +61,7 @@ impl<T> Default for Transfers<T> {
 
 /// What a notice says.
 mod word {
-    /// "I put a section of mine to you": source area, start, length, offset.
+    /// "I put a section of mine to you": source area, start, length, offset, number among my puts.
     pub(super) const PUT: u64 = 0;
     /// The same, with the data behind it.
     pub(super) const PUT_DATA: u64 = 1;
@@ -65,13 +69,13 @@ mod word {
     pub(super) const LEND: u64 = 2;
 }
 
-fn push_words(out: &mut Vec<u8>, words: &[u64]) {
+pub(super) fn push_words(out: &mut Vec<u8>, words: &[u64]) {
     for word in words {
         out.extend_from_slice(&word.to_le_bytes());
     }
 }
 
-fn read_words<const N: usize>(bytes: &mut &[u8]) -> Result<[u64; N]> {
+pub(super) fn read_words<const N: usize>(bytes: &mut &[u8]) -> Result<[u64; N]> {
     let mut words = [0; N];
     for word in &mut words {
         let (head, rest) = bytes.split_first_chunk().ok_or_else(damaged)?;
@@ -90,8 +94,8 @@ pub(super) fn reply_address(reply_to: u64) -> (Address, Vec<u8>) {
     if reply_to & TO_PULL == 0 {
         return (Address::Item(reply_to as u32), Vec::new());
     }
-    let mut prefix = vec![tag::STAGED];
-    push_words(&mut prefix, &[(reply_to & !TO_PULL) >> 32, reply_to & 0xFFFF_FFFF]);
+    let mut prefix = Vec::new();
+    push_words(&mut prefix, &[tag::STAGED, (reply_to & !TO_PULL) >> 32, reply_to & 0xFFFF_FFFF]);
     (Address::Object(((reply_to & !TO_PULL) >> 32) as u32), prefix)
 }
 
@@ -149,7 +153,10 @@ impl Step {
                 self.core.check_rank(to, site)?;
                 let range = source.check_section(self.rank(), &range, site)?.hull();
                 area.check_place(to, offset, range.len(), site)?;
-                let lent = Lent { to, target: area.number, range, at: offset };
+                let mut registry = self.core.registry();
+                registry.issued += 1;
+                let lent = Lent { issue: registry.issued, to, target: area.number, range, at: offset };
+                drop(registry);
                 source.part.transfers.borrow_mut().lent.push(lent);
                 self.announce(source);
             }
@@ -199,7 +206,8 @@ impl Step {
         let reach = area.part.reaches.borrow()[from].clone();
         let is_reached = reach.is_some();
         let mut transfers = into.part.transfers.borrow_mut();
-        let pull = Pull { from, source: area.number, range: range.clone(), at: offset, reach, staged: None };
+        let pull =
+            Pull { from, source: area.number, range: range.clone(), at: offset, reach, staged: None, order: None };
         transfers.pulls.push(pull);
         let pull = (transfers.pulls.len() - 1) as u64;
         drop(transfers);
@@ -236,7 +244,7 @@ impl<T: Element> Part<T> {
             let what = if shares { word::PUT } else { word::PUT_DATA };
             outbox.push(lent.to, Address::Object(lent.target), Record::Notice, |out| {
                 let (start, len) = (lent.range.start as u64, lent.range.len() as u64);
-                push_words(out, &[what, u64::from(number), start, len, lent.at as u64]);
+                push_words(out, &[what, u64::from(number), start, len, lent.at as u64, lent.issue]);
                 if !shares {
                     out.extend_from_slice(bytemuck::cast_slice(&region.as_slice()[lent.range.clone()]));
                 }
@@ -251,11 +259,11 @@ impl<T: Element> Part<T> {
         let end = start.checked_add(len).ok_or_else(damaged)?;
         let range = start as usize..end as usize;
         if what == word::LEND {
-            let lent = Lent { to: from, target: other as u32, range, at: 0 };
+            let lent = Lent { issue: 0, to: from, target: other as u32, range, at: 0 };
             self.transfers.borrow_mut().lent.push(lent);
             return Ok(());
         }
-        let [at] = read_words(&mut notice)?;
+        let [at, issue] = read_words(&mut notice)?;
         let (mut reach, mut staged) = (None, None);
         if what == word::PUT {
             let source = registry.object(other as u32).ok_or_else(damaged)?;
@@ -264,7 +272,8 @@ impl<T: Element> Part<T> {
         } else {
             staged = Some(crate::engine::decode_plain(notice)?);
         }
-        let pull = Pull { from, source: other as u32, range, at: at as usize, reach, staged };
+        let pull =
+            Pull { from, source: other as u32, range, at: at as usize, reach, staged, order: Some((from, issue)) };
         self.transfers.borrow_mut().pulls.push(pull);
         Ok(())
     }
@@ -277,8 +286,7 @@ impl<T: Element> Part<T> {
             let is_written = |pull: &Pull<T>| pull.at < lent.range.end && lent.range.start < pull.at + pull.range.len();
             if transfers.pulls.iter().any(is_written) {
                 outbox.push(lent.to, Address::Object(lent.target), Record::Data, |out| {
-                    out.push(tag::STAGED);
-                    push_words(out, &[STAGED_SECTION, u64::from(number), lent.range.start as u64]);
+                    push_words(out, &[tag::STAGED, STAGED_SECTION, u64::from(number), lent.range.start as u64]);
                     out.extend_from_slice(bytemuck::cast_slice(&region.as_slice()[lent.range.clone()]));
                 });
             }
@@ -286,9 +294,9 @@ impl<T: Element> Part<T> {
     }
 
     /// Takes data that was set aside for pulls of this part, or that one of them asked for.
-    pub(super) fn take_staged(&self, from: usize, mut bytes: &[u8]) -> Result {
+    pub(super) fn take_staged(&self, from: usize, kind: u64, mut bytes: &[u8]) -> Result {
         let mut transfers = self.transfers.borrow_mut();
-        let [kind, number] = read_words(&mut bytes)?;
+        let [number] = read_words(&mut bytes)?;
         if kind != STAGED_SECTION {
             let pull = transfers.pulls.get_mut(number as usize).ok_or_else(damaged)?;
             pull.staged = Some(crate::engine::decode_plain(bytes)?);
@@ -310,6 +318,8 @@ impl<T: Element> Part<T> {
         let mut transfers = self.transfers.borrow_mut();
         transfers.lent.clear();
         let mut region = self.region.borrow_mut();
+        // Those of one source come area by area.
+        transfers.pulls.sort_by_key(|pull| pull.order);
         for pull in transfers.pulls.drain(..) {
             if left.contains(&pull.from) {
                 let message = format!("rank {} left the group before data of its area was moved", pull.from);
