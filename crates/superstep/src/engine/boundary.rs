@@ -262,7 +262,7 @@ impl Core {
             self.deliver(&mut inbox)?;
         }
         if total.has(flags::POSTED) {
-            inbox.clear();
+            inbox.recycle(&mut self.outbox.borrow_mut());
         }
         for item in self.items.borrow_mut().all_mut() {
             item.finish(left)?;

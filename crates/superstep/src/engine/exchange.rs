@@ -161,6 +161,23 @@ impl Inbox {
         self.used = 0;
     }
 
+    /// Empties it, and leaves each buffer to what this processor will send to where the buffer came from.
+    ///
+    /// Where two processors send to each other, as they mostly do, one buffer each way is all that is ever used, and it
+    /// stays in the cache: with the three or four that would else take turns, long puts run at half their speed.
+    pub(crate) fn recycle(&mut self, outbox: &mut Outbox) {
+        for (from, tray) in &mut self.trays[..self.used] {
+            tray.clear();
+            if let Some(next) = outbox.trays.get_mut(*from)
+                && next.is_empty()
+                && next.bytes.capacity() < tray.bytes.capacity()
+            {
+                std::mem::swap(next, tray);
+            }
+        }
+        self.used = 0;
+    }
+
     /// Hands every record of one of these kinds to `take`, by source rank and then by order of issue.
     pub(crate) fn visit(
         &mut self,
