@@ -13,7 +13,10 @@ use crate::{
         team::{team, team_of, timed},
     },
 };
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
 use superstep::{Area, Config, Fabric, Result};
 
 /// What threads meet at between rounds: nothing beside a copy of 8 MiB. It yields in the end, because two threads that
@@ -139,13 +142,42 @@ pub(super) fn buffered(procs: usize, rounds: u64) -> Result<Sample> {
     })
 }
 
+/// Each gives new buffers away; those they are for copy them out and free them. The clock stands while they are made.
+pub(super) fn given(procs: usize, rounds: u64) -> Result<Sample> {
+    with_area_memory(procs, (procs - 1) * WORDS, |targets| {
+        let slots: Vec<Mutex<Option<Vec<u64>>>> = (0..procs * procs).map(|_| Mutex::default()).collect();
+        let gate = Gate::for_team(procs);
+        team_of(targets, |rank, target| {
+            let mine = source(rank);
+            let mut elapsed = Duration::ZERO;
+            for round in 1..=WARM_UP + rounds {
+                let mut away: Vec<_> = others(rank, procs).map(|to| (to, mine.clone())).collect();
+                gate.wait(rank, 2 * round - 1);
+                let start = Instant::now();
+                for (to, values) in away.drain(..) {
+                    *lock(&slots[rank * procs + to]) = Some(values);
+                }
+                gate.wait(rank, 2 * round);
+                for from in others(rank, procs) {
+                    let values = lock(&slots[from * procs + rank]).take().unwrap_or_default();
+                    target[offset(from, rank, procs)..][..WORDS].copy_from_slice(&values);
+                }
+                if round > WARM_UP {
+                    elapsed += start.elapsed();
+                }
+            }
+            Sample { seconds: elapsed.as_secs_f64(), verified: is_complete(target, rank, procs, None) }
+        })
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_limit_moves_what_it_should() {
-        for limit in [memcpy, owned, fresh, buffered] {
+        for limit in [memcpy, owned, fresh, buffered, given] {
             for procs in [2, 3] {
                 assert!(limit(procs, 1).expect("the run succeeds").verified);
             }

@@ -36,11 +36,12 @@ const PROCS: usize = 2;
 type Limit = fn(usize, u64) -> superstep::Result<Sample>;
 
 /// Every limit, by the end of its name.
-const LIMITS: [(&str, Limit); 4] = [
+const LIMITS: [(&str, Limit); 5] = [
     ("raw-memcpy", limits::memcpy),
     ("raw-owned", limits::owned),
     ("raw-fresh", limits::fresh),
     ("raw-buffered", limits::buffered),
+    ("raw-given", limits::given),
 ];
 
 type Verb = fn(&Config, u64) -> superstep::Result<Sample>;
@@ -50,7 +51,7 @@ const VERBS: [(&str, Verb, &str); 6] = [
     ("owned", verbs::exchange_slices, "raw-owned"),
     ("put", verbs::put, "raw-buffered"),
     ("hp_put", verbs::hp_put, "raw-memcpy"),
-    ("hp_put-given", verbs::hp_put_given, "raw-memcpy"),
+    ("hp_put-given", verbs::hp_put_given, "raw-given"),
     ("get", verbs::get, "raw-fresh"),
     ("hp_get", verbs::hp_get, "raw-memcpy"),
 ];

@@ -5,7 +5,7 @@ use super::{
     contribution::{self, Body, HEADER, Melder, Parts, flags},
     core::{Core, Phase, Wave},
     exchange::{self, Address, Inbox, Payload},
-    items::Needs,
+    items::{Needs, Placed},
 };
 use crate::error::{Error, ErrorKind, Result, place};
 use fabric::{Failure, Melded};
@@ -128,9 +128,9 @@ impl Core {
             flags |= if is_set { flag } else { 0 };
         }
         contribution::open(fingerprint, flags, &[], mine);
-        for item in self.items.borrow().collective() {
-            if item.needs() != Needs::Nothing && item.follows().is_none() {
-                contribution::push_part(mine, |out| item.contribute(out))?;
+        for placed in self.items.borrow().collective() {
+            if placed.speaks {
+                contribution::push_part(mine, |out| placed.item.contribute(out))?;
             }
         }
         if !written.is_empty() {
@@ -255,8 +255,8 @@ impl Core {
             self.deliver(&mut inbox)?;
         }
         if total.has(flags::FORWARDS) {
-            for (number, item) in self.items.borrow_mut().collective_mut().iter_mut().enumerate() {
-                item.forward(number as u32, &mut self.outbox.borrow_mut(), &**self.circle.borrow(), left);
+            for (number, placed) in self.items.borrow_mut().collective_mut().iter_mut().enumerate() {
+                placed.item.forward(number as u32, &mut self.outbox.borrow_mut(), &**self.circle.borrow(), left);
             }
             self.round(&mut inbox, stayed)?;
             self.deliver(&mut inbox)?;
@@ -336,13 +336,9 @@ impl Core {
         }
         let (mut totals, mut befores) = (Body::of(total), before.as_ref().map(Body::of));
         let mut items = self.items.borrow_mut();
-        for item in items.collective_mut().iter_mut().filter(|item| item.follows().is_none()) {
-            let (needs, mut found) = (item.needs(), None);
-            if needs != Needs::Nothing {
-                let (all, below) = (totals.item()?, befores.as_mut().map(Body::item).transpose()?);
-                found = if needs == Needs::Total { Some(all) } else { below };
-            }
-            item.conclude(found)?;
+        for placed in items.collective_mut().iter_mut().filter(|placed| placed.speaks) {
+            let (all, below) = (totals.item()?, befores.as_mut().map(Body::item).transpose()?);
+            placed.item.conclude(if placed.needs == Needs::Total { Some(all) } else { below })?;
         }
         drop(items);
         if total.has(flags::WRITTEN | flags::DROPPED) {
@@ -364,7 +360,7 @@ impl Core {
             Some((before, mut body)) => Some(body.entries(before, flags::WRITTEN)?),
             None => None,
         };
-        for item in self.items.borrow_mut().collective_mut() {
+        for Placed { item, .. } in self.items.borrow_mut().collective_mut() {
             if let Some(variable) = item.follows() {
                 let mut found = None;
                 let mut entries = written_below;

@@ -125,7 +125,7 @@ impl Core {
             step: self.steps.get(),
             what: what.in_words().to_owned(),
             site: place(self.site.get()),
-            verbs: self.items.borrow().collective().iter().map(|item| item.describe()).collect(),
+            verbs: self.items.borrow().collective().iter().map(|placed| placed.item.describe()).collect(),
             terms,
             declared: self.registry.borrow().declared.clone(),
         };

@@ -221,7 +221,7 @@ impl Meld for Melder<'_> {
 
     fn wants_before(&self) -> bool {
         // A member that leaves does not know whether the others ask, and passes on what they may ask for.
-        self.operators.is_none_or(|(items, _)| items.collective().iter().any(|item| item.needs() == Needs::Before))
+        self.operators.is_none_or(|(items, _)| items.collective().iter().any(|item| item.needs == Needs::Before))
     }
 }
 
@@ -297,12 +297,14 @@ impl Melder<'_> {
 }
 
 fn meld_bodies(items: &Items, registry: &Registry, left: &Parts<'_>, right: &Parts<'_>, out: &mut Vec<u8>) -> Result {
+    guard(|| meld_parts(items, registry, left, right, out))
+}
+
+fn meld_parts(items: &Items, registry: &Registry, left: &Parts<'_>, right: &Parts<'_>, out: &mut Vec<u8>) -> Result {
     let (mut left_body, mut right_body) = (Body::of(left), Body::of(right));
-    for item in items.collective() {
-        if item.needs() != Needs::Nothing && item.follows().is_none() {
-            let (left, right) = (left_body.item()?, right_body.item()?);
-            push_part(out, |out| guard(|| item.meld(left, right, out)))?;
-        }
+    for placed in items.collective().iter().filter(|placed| placed.speaks) {
+        let (left, right) = (left_body.item()?, right_body.item()?);
+        push_part(out, |out| placed.item.meld(left, right, out))?;
     }
     if (left.flags | right.flags) & (flags::WRITTEN | flags::DROPPED) == 0 {
         return Ok(());
@@ -310,7 +312,7 @@ fn meld_bodies(items: &Items, registry: &Registry, left: &Parts<'_>, right: &Par
     let (lefts, rights) = (left_body.entries(left, flags::WRITTEN)?, right_body.entries(right, flags::WRITTEN)?);
     merge(lefts, rights, out, |number, left, right, out| {
         let variable = registry.variable(number).ok_or_else(damaged)?;
-        guard(|| variable.meld(left, right, out))
+        variable.meld(left, right, out)
     })?;
     let (lefts, rights) = (left_body.entries(left, flags::DROPPED)?, right_body.entries(right, flags::DROPPED)?);
     merge(lefts, rights, out, |_, left, right, out| {

@@ -122,25 +122,40 @@ const ALONE: u32 = 1 << 30;
 /// loop allocates nothing.
 #[derive(Default)]
 struct Boxes {
-    boxes: Vec<Box<dyn Item>>,
+    all: Vec<Placed>,
     used: usize,
 }
 
+/// An item, and what the boundary asks about it again and again.
+pub(crate) struct Placed {
+    pub(crate) item: Box<dyn Item>,
+    pub(crate) needs: Needs,
+    /// Whether it has a part of its own in the contribution.
+    pub(crate) speaks: bool,
+}
+
 impl Boxes {
+    #[inline]
     fn place<I: Item>(&mut self, item: I) -> u32 {
-        match self.boxes.get_mut(self.used) {
-            None => self.boxes.push(Box::new(item)),
-            Some(old) => match (&mut **old as &mut dyn Any).downcast_mut::<I>() {
-                Some(same) => *same = item,
-                None => *old = Box::new(item),
-            },
+        let needs = item.needs();
+        let speaks = needs != Needs::Nothing && item.follows().is_none();
+        match self.all.get_mut(self.used) {
+            None => self.all.push(Placed { item: Box::new(item), needs, speaks }),
+            Some(old) => {
+                (old.needs, old.speaks) = (needs, speaks);
+                match (&mut *old.item as &mut dyn Any).downcast_mut::<I>() {
+                    Some(same) => *same = item,
+                    None => old.item = Box::new(item),
+                }
+            }
         }
         self.used += 1;
         (self.used - 1) as u32
     }
 
-    fn all_mut(&mut self) -> &mut [Box<dyn Item>] {
-        &mut self.boxes[..self.used]
+    #[inline]
+    fn all_mut(&mut self) -> &mut [Placed] {
+        &mut self.all[..self.used]
     }
 }
 
@@ -165,6 +180,7 @@ impl Items {
     }
 
     /// Adds an item that every member has, and returns its number, which is the same on all.
+    #[inline]
     pub(crate) fn place<I: Item>(&mut self, item: I) -> u32 {
         self.collective.place(item)
     }
@@ -176,22 +192,24 @@ impl Items {
 
     /// The items that every member has.
     #[inline]
-    pub(crate) fn collective(&self) -> &[Box<dyn Item>] {
-        &self.collective.boxes[..self.collective.used]
+    pub(crate) fn collective(&self) -> &[Placed] {
+        &self.collective.all[..self.collective.used]
     }
 
     /// The same, for writing.
-    pub(crate) fn collective_mut(&mut self) -> &mut [Box<dyn Item>] {
+    #[inline]
+    pub(crate) fn collective_mut(&mut self) -> &mut [Placed] {
         self.collective.all_mut()
     }
 
     /// All items.
     pub(crate) fn all_mut(&mut self) -> impl Iterator<Item = &mut Box<dyn Item>> {
-        self.collective.all_mut().iter_mut().chain(self.alone.all_mut())
+        self.collective.all_mut().iter_mut().chain(self.alone.all_mut()).map(|placed| &mut placed.item)
     }
 
+    #[inline]
     pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut Box<dyn Item>> {
         let boxes = if number & ALONE == 0 { &mut self.collective } else { &mut self.alone };
-        boxes.all_mut().get_mut((number & !ALONE) as usize)
+        boxes.all_mut().get_mut((number & !ALONE) as usize).map(|placed| &mut placed.item)
     }
 }
