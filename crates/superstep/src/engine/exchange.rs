@@ -1,8 +1,10 @@
 //! Records: what travels between two members besides the wave.
 //!
 //! ```text
-//! address u32 | kind u32 | length u64 | that many bytes | up to 15 more, so that the next record begins at a multiple of 16
+//! address u32 | kind u8 | length u24 | the length again, u64, where 24 bits are too few | that many bytes
 //! ```
+//!
+//! Short, so that a put of 8 bytes travels in the cache line that its target waits for anyway.
 //!
 //! A record is addressed to an item of the step or to an object of the group. Where two members share memory, a record
 //! may stand for an object that moves along with the bytes; its length is 0 then.
@@ -51,9 +53,11 @@ pub(crate) enum Kind {
     Notice = 3,
 }
 
-const RECORD: usize = 16;
-/// Records begin at multiples of this.
-const ALIGNED: usize = 16;
+/// The length of a record's header, and of that of a long one.
+const SHORT: usize = 8;
+const LONG: usize = 16;
+/// A length that says: look behind the header.
+const TOO_LONG: usize = (1 << 24) - 1;
 const ITEM: u32 = 1 << 31;
 
 /// What this processor has for each of the others, in the order of issue.
@@ -66,6 +70,7 @@ pub(crate) struct Outbox {
 
 impl Outbox {
     /// Appends a record for `to` whose bytes `write` appends.
+    #[inline]
     pub(crate) fn push<R>(
         &mut self,
         to: usize,
@@ -73,20 +78,44 @@ impl Outbox {
         kind: Kind,
         write: impl FnOnce(&mut Vec<u8>) -> R,
     ) -> R {
+        self.push_sized(to, address, kind, 0, write)
+    }
+
+    /// The same, of which about `expected` bytes are expected.
+    #[inline]
+    pub(crate) fn push_sized<R>(
+        &mut self,
+        to: usize,
+        address: Address,
+        kind: Kind,
+        expected: usize,
+        write: impl FnOnce(&mut Vec<u8>) -> R,
+    ) -> R {
         let bytes = &mut self.tray(to).bytes;
         let at = bytes.len();
-        bytes.extend_from_slice(&[0; RECORD]);
+        let mut header = if expected < TOO_LONG { SHORT } else { LONG };
+        // The padding is a constant, so that this is one store and no call.
+        bytes.extend_from_slice(&[0; SHORT]);
+        if header == LONG {
+            bytes.extend_from_slice(&[0; LONG - SHORT]);
+        }
         let result = write(bytes);
-        let len = (bytes.len() - at - RECORD) as u64;
-        // Long copies run at half their speed from or to odd addresses.
-        bytes.resize(bytes.len().next_multiple_of(ALIGNED), 0);
+        let len = bytes.len() - at - header;
+        if header == SHORT && len >= TOO_LONG {
+            // Longer than expected: everything moves up once.
+            bytes.splice(at + SHORT..at + SHORT, [0; LONG - SHORT]);
+            header = LONG;
+        }
         let address = match address {
             Address::Item(number) => number | ITEM,
             Address::Object(number) => number,
         };
-        bytes[at..at + 4].copy_from_slice(&address.to_le_bytes());
-        bytes[at + 4..at + 8].copy_from_slice(&(kind as u32).to_le_bytes());
-        bytes[at + 8..at + RECORD].copy_from_slice(&len.to_le_bytes());
+        let short = if header == SHORT { len } else { TOO_LONG };
+        let word = u64::from(address) | (kind as u64) << 32 | (short as u64) << 40;
+        bytes[at..at + SHORT].copy_from_slice(&word.to_le_bytes());
+        if header == LONG {
+            bytes[at + SHORT..at + LONG].copy_from_slice(&(len as u64).to_le_bytes());
+        }
         result
     }
 
@@ -188,15 +217,17 @@ impl Inbox {
             let mut bytes = &tray.bytes[..];
             let mut moved = tray.moved.iter_mut();
             while !bytes.is_empty() {
-                let (header, rest) = bytes.split_at_checked(RECORD).ok_or_else(damaged)?;
-                let word = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
-                let len = u64::from(word(8)) | u64::from(word(12)) << 32;
-                let len = usize::try_from(len).map_err(|_| damaged())?;
-                let padded = len.checked_next_multiple_of(ALIGNED).ok_or_else(damaged)?;
-                let (payload, rest) = rest.split_at_checked(padded).ok_or_else(damaged)?;
-                let payload = &payload[..len];
+                let (header, mut rest) = bytes.split_first_chunk().ok_or_else(damaged)?;
+                let header = u64::from_le_bytes(*header);
+                let mut len = (header >> 40) as usize;
+                if len == TOO_LONG {
+                    let (long, behind) = rest.split_first_chunk().ok_or_else(damaged)?;
+                    len = usize::try_from(u64::from_le_bytes(*long)).map_err(|_| damaged())?;
+                    rest = behind;
+                }
+                let (payload, rest) = rest.split_at_checked(len).ok_or_else(damaged)?;
                 bytes = rest;
-                let kind = match word(4) {
+                let kind = match (header >> 32) as u8 {
                     0 => Kind::Data,
                     1 => Kind::Moved,
                     2 => Kind::Request,
@@ -207,7 +238,7 @@ impl Inbox {
                 if !kinds.contains(&kind) {
                     continue;
                 }
-                let address = word(0);
+                let address = header as u32;
                 let address =
                     if address & ITEM == 0 { Address::Object(address) } else { Address::Item(address & !ITEM) };
                 match object {
@@ -264,7 +295,7 @@ mod tests {
             let read = inbox(whole[..cut].to_vec()).visit(&[Kind::Data], |_, _, _| Ok(()));
             assert_eq!(read.unwrap_err().kind(), ErrorKind::Damaged, "cut at {cut}");
         }
-        for at in 4..RECORD {
+        for at in 4..SHORT {
             let mut flipped = whole.clone();
             flipped[at] ^= 0xFF;
             let read = inbox(flipped).visit(&[Kind::Data, Kind::Moved], |_, _, _| Ok(()));

@@ -30,13 +30,8 @@ pub(super) struct Part<T> {
     site: &'static Location<'static>,
 }
 
-/// What the first word of a record to an area says it is.
-pub(super) mod tag {
-    /// A put: where to, and the values.
-    pub(crate) const PUT: u64 = 0;
-    /// Data that a transfer waits for; see [`super::super::transfer`].
-    pub(crate) const STAGED: u64 = 1;
-}
+/// The first word of a record to an area is where a put goes, or this: data that a transfer waits for.
+pub(super) const STAGED: u64 = u64::MAX;
 
 /// A put that gave its vector away.
 struct Given<T> {
@@ -111,9 +106,8 @@ impl<T: Element> Object for Part<T> {
     fn deliver(&self, from: usize, payload: Payload<'_>) -> Result {
         match payload {
             Payload::Bytes(mut bytes) => match read_words(&mut bytes)? {
-                [tag::PUT, at] => self.write(at as usize, bytes),
-                [tag::STAGED, kind] => self.take_staged(from, kind, bytes),
-                _ => Err(damaged()),
+                [STAGED] => self.take_staged(from, bytes),
+                [at] => self.write(at as usize, bytes),
             },
             Payload::Moved(object) => {
                 let object = match object.downcast::<Given<T>>() {
@@ -343,7 +337,8 @@ impl Step {
         }
         self.core.check_rank(to, site)?;
         area.check_place(to, offset, values.len(), site)?;
-        self.outbox().push(to, Address::Object(area.number), Record::Data, |out| write_put(out, offset, values));
+        let (address, bytes) = (Address::Object(area.number), size_of_val(values));
+        self.outbox().push_sized(to, address, Record::Data, bytes + 8, |out| write_put(out, offset, values));
         Ok(())
     }
 
@@ -353,7 +348,8 @@ impl Step {
         if self.core.circle.borrow().shares(to) {
             self.outbox().push_moved(to, address, Box::new(Given { at: offset, values }));
         } else {
-            self.outbox().push(to, address, Record::Data, |out| write_put(out, offset, &values));
+            let bytes = size_of_val(&values[..]);
+            self.outbox().push_sized(to, address, Record::Data, bytes + 8, |out| write_put(out, offset, &values));
         }
     }
 
@@ -408,9 +404,7 @@ fn pick<T: Element>(hull: &[T], span: Span) -> Vec<T> {
 #[inline]
 fn write_put<T: Element>(out: &mut Vec<u8>, offset: usize, values: &[T]) {
     let values = bytemuck::cast_slice::<T, u8>(values);
-    // With room for the padding behind it.
-    out.reserve(32 + values.len());
-    push_words(out, &[tag::PUT, offset as u64]);
+    push_words(out, &[offset as u64]);
     out.extend_from_slice(values);
 }
 

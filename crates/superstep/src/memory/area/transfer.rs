@@ -13,7 +13,7 @@
 
 use super::{
     Area, Source,
-    access::{Part, tag},
+    access::{Part, STAGED},
 };
 use crate::{
     engine::{Address, Element, Outbox, Record, Registry, Step, damaged, flags},
@@ -69,12 +69,14 @@ mod word {
     pub(super) const LEND: u64 = 2;
 }
 
+#[inline]
 pub(super) fn push_words(out: &mut Vec<u8>, words: &[u64]) {
     for word in words {
         out.extend_from_slice(&word.to_le_bytes());
     }
 }
 
+#[inline]
 pub(super) fn read_words<const N: usize>(bytes: &mut &[u8]) -> Result<[u64; N]> {
     let mut words = [0; N];
     for word in &mut words {
@@ -95,7 +97,7 @@ pub(super) fn reply_address(reply_to: u64) -> (Address, Vec<u8>) {
         return (Address::Item(reply_to as u32), Vec::new());
     }
     let mut prefix = Vec::new();
-    push_words(&mut prefix, &[tag::STAGED, (reply_to & !TO_PULL) >> 32, reply_to & 0xFFFF_FFFF]);
+    push_words(&mut prefix, &[STAGED, (reply_to & !TO_PULL) >> 32, reply_to & 0xFFFF_FFFF]);
     (Address::Object(((reply_to & !TO_PULL) >> 32) as u32), prefix)
 }
 
@@ -286,7 +288,7 @@ impl<T: Element> Part<T> {
             let is_written = |pull: &Pull<T>| pull.at < lent.range.end && lent.range.start < pull.at + pull.range.len();
             if transfers.pulls.iter().any(is_written) {
                 outbox.push(lent.to, Address::Object(lent.target), Record::Data, |out| {
-                    push_words(out, &[tag::STAGED, STAGED_SECTION, u64::from(number), lent.range.start as u64]);
+                    push_words(out, &[STAGED, STAGED_SECTION, u64::from(number), lent.range.start as u64]);
                     out.extend_from_slice(bytemuck::cast_slice(&region.as_slice()[lent.range.clone()]));
                 });
             }
@@ -294,9 +296,9 @@ impl<T: Element> Part<T> {
     }
 
     /// Takes data that was set aside for pulls of this part, or that one of them asked for.
-    pub(super) fn take_staged(&self, from: usize, kind: u64, mut bytes: &[u8]) -> Result {
+    pub(super) fn take_staged(&self, from: usize, mut bytes: &[u8]) -> Result {
         let mut transfers = self.transfers.borrow_mut();
-        let [number] = read_words(&mut bytes)?;
+        let [kind, number] = read_words(&mut bytes)?;
         if kind != STAGED_SECTION {
             let pull = transfers.pulls.get_mut(number as usize).ok_or_else(damaged)?;
             pull.staged = Some(crate::engine::decode_plain(bytes)?);
