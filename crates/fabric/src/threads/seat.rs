@@ -258,7 +258,7 @@ impl Seat {
         loop {
             match patience.next() {
                 Turn::Spin => std::hint::spin_loop(),
-                Turn::Yield => thread::yield_now(),
+                Turn::Yield => patience.give_way(),
                 Turn::Sleep => self.sleep(whom, cord, &here),
             }
             if here() {

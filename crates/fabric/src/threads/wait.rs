@@ -5,18 +5,21 @@
 //! sleeps, so that a long computation elsewhere does not keep this core hot. [`crowded`] tells the two apart by itself:
 //! it counts the processors of all runs of this process.
 
+use super::sync::thread;
 use std::{
     cell::Cell,
     sync::{
         OnceLock,
         atomic::{AtomicUsize, Ordering},
     },
+    time::{Duration, Instant},
 };
 
-/// Polls before the first yield where cores are to be had: about a tenth of a millisecond.
-pub(crate) const SPINS: u32 = 2_000;
+/// Polls before the first yield where cores are to be had: a few tenths of a millisecond, longer than it takes to wake a
+/// thread that sleeps.
+const SPINS: u32 = 20_000;
 /// Yields before sleep. In a tight loop of steps a few are enough, however many processors share a core.
-pub(crate) const YIELDS: u32 = 64;
+const YIELDS: u32 = 64;
 
 /// Processors that are running now, over all runs of this process.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
@@ -52,13 +55,18 @@ impl Drop for Crowd {
 /// How long one seat spins, learned from how its waits end.
 ///
 /// Two processors may share a core although there are enough for both, for instance while a foreign process has one.
-/// Then every spin is in vain, and giving the core away at once is forty times faster. A seat notices: a wait that
-/// ended only after the core was given away makes it spin half as long next time, and one that ended while it span
-/// twice as long.
+/// Then every spin is in vain, and giving the core away at once is a hundred times faster: the other one runs and answers.
+/// Or a processor shares its core with the foreign process: then giving the core away costs a whole slice of time, and
+/// spinning on is right. How long the core was away tells which it was. So a wait that ended after a short absence makes
+/// the seat spin half as long next time; one that ended while it span, or after a long absence, twice as long.
 #[derive(Debug)]
 pub(crate) struct Habit {
     spins: Cell<u32>,
 }
+
+/// An absence of this length means that somebody else used the core: longer than another processor spins there, shorter
+/// than a slice of time.
+const ABSENCE: Duration = Duration::from_millis(1);
 
 /// The least that a seat spins where cores are to be had: enough for a processor on another core to answer.
 const SPINS_MIN: u32 = 16;
@@ -81,6 +89,7 @@ pub(crate) struct Patience<'a> {
     habit: &'a Habit,
     spins: u32,
     yields: u32,
+    was_away_long: bool,
 }
 
 impl<'a> Patience<'a> {
@@ -88,10 +97,10 @@ impl<'a> Patience<'a> {
     pub(crate) fn new(habit: &'a Habit) -> Self {
         // Under loom every poll is a branch of the search, so a wait goes to sleep at once.
         if cfg!(loom) {
-            return Self { habit, spins: 0, yields: 0 };
+            return Self { habit, spins: 0, yields: 0, was_away_long: false };
         }
         let spins = if crowded() { 0 } else { habit.spins.get() };
-        Self { habit, spins, yields: YIELDS }
+        Self { habit, spins, yields: YIELDS, was_away_long: false }
     }
 
     #[inline]
@@ -107,11 +116,18 @@ impl<'a> Patience<'a> {
         }
     }
 
+    /// Gives the core away and notes how long it was gone.
+    pub(crate) fn give_way(&mut self) {
+        let left = Instant::now();
+        thread::yield_now();
+        self.was_away_long |= left.elapsed() > ABSENCE;
+    }
+
     /// Learns from a wait that has ended. One that led to sleep says nothing: somebody was busy.
     #[inline]
     pub(crate) fn learn(self) {
         let usual = &self.habit.spins;
-        if self.spins > 0 {
+        if self.spins > 0 || self.was_away_long {
             if usual.get() < SPINS {
                 usual.set(2 * usual.get());
             }
