@@ -3,6 +3,7 @@
 //! Everything is shared memory here: meetings are a few cache lines (see `README.md` beside this file), trays change
 //! hands without a copy, and every region can be reached.
 
+mod affinity;
 mod alarm;
 mod circle;
 mod fences;

@@ -9,7 +9,7 @@
 //! - **W1** A worker uses a job only between taking it and counting it as done, and [`scope`] returns only when all jobs
 //!   are counted as done. So whatever the job borrows outlives its use.
 
-use super::wait::{Crowd, cores};
+use super::{affinity, wait::Crowd};
 use std::{
     any::Any,
     cell::Cell,
@@ -180,7 +180,7 @@ impl Desk {
 impl Job {
     fn run(self, pinned: &mut bool) {
         if self.pin || *pinned {
-            pin(self.pin.then_some(self.rank));
+            affinity::bind(self.pin.then_some(self.rank));
             *pinned = self.pin;
         }
         BUSY.set(true);
@@ -218,33 +218,4 @@ fn idle(is_asleep: &AtomicBool, ready: impl Fn() -> bool) {
         thread::park();
     }
     is_asleep.store(false, Ordering::SeqCst);
-}
-
-/// Binds the calling thread to the `rank`-th allowed core, counted round, or to all of them again.
-fn pin(rank: Option<usize>) {
-    static ALLOWED: std::sync::OnceLock<libc::cpu_set_t> = std::sync::OnceLock::new();
-    let size = size_of::<libc::cpu_set_t>();
-    let allowed = *ALLOWED.get_or_init(|| {
-        // SAFETY: a cpu_set_t is an array of integers, for which zeros are a value.
-        let mut set = unsafe { std::mem::zeroed::<libc::cpu_set_t>() };
-        // The first thread of the process, whose number is the process's, is never bound by this library.
-        let first = std::process::id().cast_signed();
-        // SAFETY: `set` has the size that is named.
-        let code = unsafe { libc::sched_getaffinity(first, size, &raw mut set) };
-        assert_eq!(code, 0, "the kernel does not tell which cores this process may use");
-        set
-    });
-    let set = rank.map_or(allowed, |rank| {
-        // SAFETY: CPU_ISSET reads one bit of `allowed`, and every index below CPU_SETSIZE is in it.
-        let cores: Vec<usize> =
-            (0..libc::CPU_SETSIZE as usize).filter(|&c| unsafe { libc::CPU_ISSET(c, &allowed) }).collect();
-        // SAFETY: as above, zeros are a value.
-        let mut one = unsafe { std::mem::zeroed::<libc::cpu_set_t>() };
-        // SAFETY: the core's number came out of a set of the same size.
-        unsafe { libc::CPU_SET(cores[rank % cores.len()], &mut one) };
-        one
-    });
-    // SAFETY: `set` has the size that is named; 0 is the calling thread.
-    let code = unsafe { libc::sched_setaffinity(0, size, &raw const set) };
-    assert_eq!(code, 0, "the kernel refused to bind a thread to a core out of the {} it allows", cores());
 }

@@ -78,7 +78,7 @@ impl Seat {
             rider: None,
             riders_taken: vec![0; size],
             ladder,
-            habit: Habit::default(),
+            habit: Habit::of_rank(rank),
             scratch: Scratch::default(),
         }
     }

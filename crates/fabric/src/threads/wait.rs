@@ -57,25 +57,42 @@ impl Drop for Crowd {
 /// Two processors may share a core although there are enough for both, for instance while a foreign process has one.
 /// Then every spin is in vain, and giving the core away at once is a hundred times faster: the other one runs and answers.
 /// Or a processor shares its core with the foreign process: then giving the core away costs a whole slice of time, and
-/// spinning on is right. How long the core was away tells which it was. So a wait that ended after a short absence makes
-/// the seat spin half as long next time; one that ended while it span, or after a long absence, twice as long.
+/// spinning on is right, as it is where nobody else wants the core. How long the core was away tells which it was. A wait
+/// that ended after another processor had the core makes the seat spin half as long next time, any other twice as long.
+/// And where two go on sharing a core, one of them moves to another.
 #[derive(Debug)]
 pub(crate) struct Habit {
     spins: Cell<u32>,
+    /// How many waits in a row have ended only after the core was given away for a short while.
+    in_vain: Cell<u32>,
+    /// After how many of them the thread moves to another core. It differs from seat to seat, so that not both of two
+    /// that share a core move away at once.
+    enough: u32,
 }
 
-/// An absence of this length means that somebody else used the core: longer than another processor spins there, shorter
-/// than a slice of time.
-const ABSENCE: Duration = Duration::from_millis(1);
+impl Habit {
+    pub(crate) fn of_rank(rank: usize) -> Self {
+        Self { spins: Cell::new(SPINS), in_vain: Cell::new(0), enough: 500 * (1 + rank as u32 % 8) }
+    }
+
+    /// Two processors share a core, and there are enough: one of them goes elsewhere.
+    #[cold]
+    fn step_aside(&self) {
+        self.in_vain.set(0);
+        self.spins.set(SPINS);
+        #[cfg(not(loom))]
+        super::affinity::step_aside();
+    }
+}
+
+/// A longer absence means that a foreign process used the core: longer than another processor spins there, shorter than a
+/// slice of time.
+const FOREIGN: Duration = Duration::from_millis(1);
+/// A shorter one means that nobody wanted the core: too short for two changes of threads.
+const NOBODY: Duration = Duration::from_nanos(600);
 
 /// The least that a seat spins where cores are to be had: enough for a processor on another core to answer.
 const SPINS_MIN: u32 = 16;
-
-impl Default for Habit {
-    fn default() -> Self {
-        Self { spins: Cell::new(SPINS) }
-    }
-}
 
 /// What to do next while waiting.
 pub(crate) enum Turn {
@@ -89,7 +106,8 @@ pub(crate) struct Patience<'a> {
     habit: &'a Habit,
     spins: u32,
     yields: u32,
-    was_away_long: bool,
+    longest_absence: Duration,
+    is_crowded: bool,
 }
 
 impl<'a> Patience<'a> {
@@ -97,10 +115,11 @@ impl<'a> Patience<'a> {
     pub(crate) fn new(habit: &'a Habit) -> Self {
         // Under loom every poll is a branch of the search, so a wait goes to sleep at once.
         if cfg!(loom) {
-            return Self { habit, spins: 0, yields: 0, was_away_long: false };
+            return Self { habit, spins: 0, yields: 0, longest_absence: Duration::ZERO, is_crowded: true };
         }
-        let spins = if crowded() { 0 } else { habit.spins.get() };
-        Self { habit, spins, yields: YIELDS, was_away_long: false }
+        let is_crowded = crowded();
+        let spins = if is_crowded { 0 } else { habit.spins.get() };
+        Self { habit, spins, yields: YIELDS, longest_absence: Duration::ZERO, is_crowded }
     }
 
     #[inline]
@@ -120,19 +139,28 @@ impl<'a> Patience<'a> {
     pub(crate) fn give_way(&mut self) {
         let left = Instant::now();
         thread::yield_now();
-        self.was_away_long |= left.elapsed() > ABSENCE;
+        self.longest_absence = self.longest_absence.max(left.elapsed());
     }
 
     /// Learns from a wait that has ended. One that led to sleep says nothing: somebody was busy.
     #[inline]
     pub(crate) fn learn(self) {
-        let usual = &self.habit.spins;
-        if self.spins > 0 || self.was_away_long {
+        let Habit { spins: usual, in_vain, enough } = self.habit;
+        if self.is_crowded || self.yields == 0 {
+            return;
+        }
+        let is_shared = self.spins == 0 && (NOBODY..FOREIGN).contains(&self.longest_absence);
+        if !is_shared {
+            in_vain.set(0);
             if usual.get() < SPINS {
                 usual.set(2 * usual.get());
             }
-        } else if self.yields > 0 {
+        } else {
             usual.set((usual.get() / 2).max(SPINS_MIN));
+            in_vain.set(in_vain.get() + 1);
+            if in_vain.get() >= *enough {
+                self.habit.step_aside();
+            }
         }
     }
 }
