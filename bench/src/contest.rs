@@ -1,8 +1,8 @@
 //! Contenders that do one job by turns.
 //!
 //! The machine is noisy for seconds on end, so contenders take turns: a round of each, then the next round of each. How
-//! many iterations make a round is found out before: so many that it lasts [`Options::round_seconds`]. A contender times itself,
-//! inside its threads and after they have met, so that starting them does not count.
+//! many iterations make a round is found out before: so many that it lasts [`Options::round_seconds`]. A contender
+//! times itself, inside its threads and after they have met, so that starting them does not count.
 
 use crate::{
     options::{Error, Options},

@@ -4,15 +4,16 @@
 //!
 //! - `raw-memcpy`: each thread copies what it gets into a buffer that it has already. One copy, warm pages. For the
 //!   `hp_` verbs, which write into an area.
-//! - `raw-owned`: each thread copies what it gives into a new buffer and hands that over by moving it; the receiver owns
-//!   it and frees it. One copy and one allocation. For `exchange_slices`, whose slices nobody can reach any more when
-//!   the step has closed.
+//! - `raw-owned`: each thread copies what it gives into a new buffer and hands that over by moving it; the receiver
+//!   owns it and frees it. One copy and one allocation. For `exchange_slices`, whose slices nobody can reach any more
+//!   when the step has closed.
 //! - `raw-fresh`: each thread copies what it gets into a new buffer of its own. One copy and one allocation, and the
 //!   thread that allocates also frees. For `get`, which reads at the boundary.
 //! - `raw-buffered`: each thread copies what it gives into a buffer in between, and after a barrier the receiver copies
 //!   it out. Two copies, warm pages. For `put`, which must leave both sides undisturbed until the boundary.
 //!
-//! Where superstep has data in an area, the limit has it in memory of the same kind, so that both have huge pages or neither.
+//! Where superstep has data in an area, the limit has it in memory of the same kind, so that both have huge pages or
+//! neither.
 
 mod limits;
 mod pattern;

@@ -22,7 +22,8 @@ fn on_all(config: &Config, body: impl Fn(&mut Group) -> (f64, bool) + Sync) -> s
     Ok(Sample::of_all(samples))
 }
 
-/// Runs `round` often enough, numbered from 1, with a clock around all but the first few. The last number comes back too.
+/// Runs `round` often enough, numbered from 1, with a clock around all but the first few. The last number comes back
+/// too.
 fn clocked(rounds: u64, mut round: impl FnMut(u64)) -> (f64, u64) {
     (1..=WARM_UP).for_each(&mut round);
     (timed(rounds, |number| round(WARM_UP + number)), WARM_UP + rounds)

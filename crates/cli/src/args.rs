@@ -24,8 +24,8 @@ pub(crate) enum Command {
 
 /// Run benchmarks next to hand-written code, by turns, and check every answer.
 ///
-/// Each line of the table compares superstep with the best hand-written code for the same job on bare threads, measured in
-/// the same run. The best of several interleaved rounds counts. The exit code is 1 if an answer was wrong; a missed
+/// Each line of the table compares superstep with the best hand-written code for the same job on bare threads, measured
+/// in the same run. The best of several interleaved rounds counts. The exit code is 1 if an answer was wrong; a missed
 /// target does not change it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -58,9 +58,9 @@ pub(crate) struct Bench {
 
 /// Measure the parameters r, g and l of this machine in the BSP model.
 ///
-/// A step in which every processor computes w operations and sends and receives at most h words takes about
-/// w/r + g h + l. Here r is how fast a processor computes while all do, g the time per word of 8 bytes when all communicate
-/// at once (a total exchange by put), and l the time of an empty step.
+/// A step in which every processor computes w operations and sends and receives at most h words takes about w/r + g h +
+/// l. Here r is how fast a processor computes while all do, g the time per word of 8 bytes when all communicate at once
+/// (a total exchange by put), and l the time of an empty step.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   superstep probe                      from one processor to four per core

@@ -1,8 +1,8 @@
 //! A foreign process that keeps one core busy.
 //!
-//! Benchmarks under load need one, because a library can count its own threads and make room for them; a foreign process it can
-//! only endure. The command starts itself as that process. It ends when it is killed or when its standard input ends, so
-//! it outlives nobody.
+//! Benchmarks under load need one, because a library can count its own threads and make room for them; a foreign
+//! process it can only endure. The command starts itself as that process. It ends when it is killed or when its
+//! standard input ends, so it outlives nobody.
 
 use crate::failure::Failure;
 use std::{

@@ -69,8 +69,8 @@ pub trait Circle {
     /// Waits until every member has called it: a meeting with nothing to say.
     fn wait(&mut self) -> Result<(), Failure>;
 
-    /// Hands `tray` to member `to`, who can take it after the next meeting. At most one call per member and meeting. What
-    /// comes back in `tray` is empty and may have room left from earlier use.
+    /// Hands `tray` to member `to`, who can take it after the next meeting. At most one call per member and meeting.
+    /// What comes back in `tray` is empty and may have room left from earlier use.
     fn post(&mut self, to: usize, tray: &mut Tray) -> Result<(), Failure>;
 
     /// Takes what member `from` posted before the last meeting by swapping it with `into`, which must be empty. Says

@@ -1,8 +1,8 @@
 //! The [contract](crate::circle) as tests that every fabric is handed.
 //!
-//! A fabric is right when [`uphold`] returns. Each numbered claim is a function of its own, which starts a run, lets the
-//! processors do what the claim is about, and asserts. What the processors should find is worked out by each of them
-//! alone: contributions are functions of rank and meeting, and [`tree`] says how they meld.
+//! A fabric is right when [`uphold`] returns. Each numbered claim is a function of its own, which starts a run, lets
+//! the processors do what the claim is about, and asserts. What the processors should find is worked out by each of
+//! them alone: contributions are functions of rank and meeting, and [`tree`] says how they meld.
 //!
 //! The claims count in memory that all processors see, so whoever is tested must run them in one process. A claim that
 //! does not hold may also show as a run that never ends; the caller sets the time.

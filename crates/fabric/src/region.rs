@@ -7,10 +7,10 @@
 //!
 //! # Invariants
 //!
-//! - **M1** `start` is valid for `len` elements for as long as the [`Memory`] lives, and every byte of it is initialised;
-//!   any pattern of bytes is a value, because elements are [`Plain`].
-//! - **M2** Only the owner writes, and only through `&mut Region`: either by the slice of `as_mut_slice`, after which the
-//!   region is closed, or by `pull`, under a write claim.
+//! - **M1** `start` is valid for `len` elements for as long as the [`Memory`] lives, and every byte of it is
+//!   initialised; any pattern of bytes is a value, because elements are [`Plain`].
+//! - **M2** Only the owner writes, and only through `&mut Region`: either by the slice of `as_mut_slice`, after which
+//!   the region is closed, or by `pull`, under a write claim.
 //! - **M3** A peer reads only under a read claim. Read claims are granted only while the region is open and never
 //!   overlap a write claim; a region is closed, and a write claim granted, only where no claim stands in the way.
 
@@ -92,7 +92,8 @@ fn map(bytes: usize) -> Option<(NonNull<u8>, Whole)> {
     }
     // SAFETY: `start + length` lies inside the mapping, which has HUGE bytes to spare.
     let end = unsafe { start.byte_add(length) };
-    // SAFETY: the rest behind `end` is ours, nothing points into it, and there is some because `head` is less than HUGE.
+    // SAFETY: the rest behind `end` is ours, nothing points into it, and there is some because `head` is less than
+    // HUGE.
     unsafe { libc::munmap(end, HUGE - head) };
     // SAFETY: the range is mapped. Advice that is not taken costs speed only.
     unsafe { libc::madvise(start, length, libc::MADV_HUGEPAGE) };
@@ -278,8 +279,8 @@ impl<T: Plain> Region<T> {
         let claim = WriteClaim::take(&self.core, range)?;
         // SAFETY: the range lies in the region.
         let target = unsafe { self.core.memory.start.add(claim.range.start) };
-        // SAFETY: `data` is readable, by a borrow or by its claim; `target` is writable by its own (M2, M3); and nothing
-        // readable overlaps a write claim.
+        // SAFETY: `data` is readable, by a borrow or by its claim; `target` is writable by its own (M2, M3); and
+        // nothing readable overlaps a write claim.
         unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), target.as_ptr(), data.len()) };
         drop(claim);
         Ok(())

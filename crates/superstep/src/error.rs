@@ -151,7 +151,7 @@ impl From<Failure> for Error {
                 Err(_) => Self::new(ErrorKind::Panicked, format!("processor {rank} ended without saying why")),
             },
             Failure::Deadlock => Self::new(ErrorKind::Deadlock, failure.to_string()),
-            _ => Self::new(ErrorKind::Damaged, failure.to_string()),
+            Failure::Damaged { .. } => Self::new(ErrorKind::Damaged, failure.to_string()),
         }
     }
 }

@@ -119,7 +119,10 @@ impl Environment {
             let Some(value) = env::var_os(name) else { return Ok(None) };
             match value.to_str().and_then(parse) {
                 Some(value) => Ok(Some(value)),
-                None => Err(Error::new(ErrorKind::BadConfig, format!("{name} is {value:?}; it must be {wanted}"))),
+                None => Err(Error::new(
+                    ErrorKind::BadConfig,
+                    format!("{name} is \"{}\"; it must be {wanted}", value.display()),
+                )),
             }
         }
         let number = |text: &str| text.parse().ok().filter(|&number: &usize| number > 0);

@@ -1,9 +1,9 @@
 //! From times to g.
 //!
 //! T(h) = g h + l over six decades of h: in a plain least-squares fit the longest times would decide everything, and l
-//! would come out as noise. So l is not fitted but measured, as the time of an empty step, and g alone is fitted, to the
-//! logarithms (each point weighs the same, whatever its size) and only to large h: a step with few words costs more than an
-//! empty one whatever their number, and would be taken for a large g.
+//! would come out as noise. So l is not fitted but measured, as the time of an empty step, and g alone is fitted, to
+//! the logarithms (each point weighs the same, whatever its size) and only to large h: a step with few words costs more
+//! than an empty one whatever their number, and would be taken for a large g.
 
 use super::Point;
 

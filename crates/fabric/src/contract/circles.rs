@@ -101,8 +101,8 @@ fn circles_with_different_numbers_of_meetings_come_together_again(stage: &Stage)
     });
 }
 
-/// Claim 6: a processor that is in the whole, in a twin of the whole and in pairs with both neighbours posts to the same
-/// peer in all of them, and each tray stays in its circle.
+/// Claim 6: a processor that is in the whole, in a twin of the whole and in pairs with both neighbours posts to the
+/// same peer in all of them, and each tray stays in its circle.
 fn overlapping_circles_keep_their_meetings_and_trays_apart(stage: &Stage) {
     fn post(circle: &mut dyn Circle, to: usize, from: usize, label: u8) {
         circle.post(to, &mut Tray { bytes: vec![label, from as u8], moved: Vec::new() }).expect(ALARMLESS);

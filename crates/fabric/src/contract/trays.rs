@@ -84,8 +84,8 @@ fn what_was_not_taken_is_gone_after_the_next_meeting(stage: &Stage) {
                 post(circle, me, word(me, meeting));
             }
         }
-        // A later tray from the same source to somebody else brings nothing back: a neighbour, one half round, and one as far
-        // away as a set of 64 flags cannot tell apart.
+        // A later tray from the same source to somebody else brings nothing back: a neighbour, one half round, and one
+        // as far away as a set of 64 flags cannot tell apart.
         for distance in [1, size / 2, 64] {
             for to in 0..size {
                 post(circle, to, word(me, to));

@@ -1,9 +1,10 @@
 //! A circle for processors that can only send each other messages.
 //!
-//! A meeting is one wave up and one down the [tree](crate::tree): each rank hears from the ranks that hang off it, melds,
-//! and passes the result towards rank 0; the outcome comes back the same way, with what lies before each subtree.
-//! How many trays each member has been sent is summed on the way up with everything else, so that each knows how many
-//! to wait for, and no round is spent on counts. Trays leave when they are posted, while the step still computes.
+//! A meeting is one wave up and one down the [tree](crate::tree): each rank hears from the ranks that hang off it,
+//! melds, and passes the result towards rank 0; the outcome comes back the same way, with what lies before each
+//! subtree. How many trays each member has been sent is summed on the way up with everything else, so that each knows
+//! how many to wait for, and no round is spent on counts. Trays leave when they are posted, while the step still
+//! computes.
 //!
 //! What carries the packets is a [`Link`]; this module does not care which.
 

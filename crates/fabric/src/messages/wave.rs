@@ -1,7 +1,7 @@
 //! The wave of a meeting: contributions and counts go up the tree, the outcome comes down.
 //!
-//! Rank `r` stands for the segments that begin with it. It hears from `r + 1`, `r + 2`, `r + 4` and so on, as long as `r`
-//! divides by twice that distance, and then reports to `r` less the first distance that does not. That is just the
+//! Rank `r` stands for the segments that begin with it. It hears from `r + 1`, `r + 2`, `r + 4` and so on, as long as
+//! `r` divides by twice that distance, and then reports to `r` less the first distance that does not. That is just the
 //! grouping of [`tree`](crate::tree).
 //!
 //! # Packets

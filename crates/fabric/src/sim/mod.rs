@@ -1,8 +1,8 @@
 //! Processors that take turns, in an order that one seed decides.
 //!
-//! Each processor is a thread, but only one of them runs at a time. Whenever one sends, receives, meets alone or ends, the seed
-//! decides who goes on, and from whom the next packet comes where several are there. A program that depends on an
-//! accident of timing fails under some seed, and fails again under the same one.
+//! Each processor is a thread, but only one of them runs at a time. Whenever one sends, receives, meets alone or ends,
+//! the seed decides who goes on, and from whom the next packet comes where several are there. A program that depends on
+//! an accident of timing fails under some seed, and fails again under the same one.
 //!
 //! The processors speak by [messages], like those of a cluster. Under [`Memory::Shared`] they may also move objects
 //! and reach each other's regions, like threads do, so that both ways through the layers above can be walked.

@@ -2,8 +2,10 @@
 //!
 //! # Invariants
 //!
-//! - **B1** A `cpu_set_t` is an array of integers: zeros are a value of it, and every index below `CPU_SETSIZE` is in it.
-//! - **B2** The kernel reads and writes no more of a set than the size it is told, and it is told that of a `cpu_set_t`.
+//! - **B1** A `cpu_set_t` is an array of integers: zeros are a value of it, and every index below `CPU_SETSIZE` is in
+//!   it.
+//! - **B2** The kernel reads and writes no more of a set than the size it is told, and it is told that of a
+//!   `cpu_set_t`.
 
 use std::{mem::zeroed, sync::OnceLock};
 
@@ -49,8 +51,8 @@ pub(super) fn bind(rank: Option<usize>) {
     assert!(allow(&set), "the kernel refused to bind a thread to a core that it allows");
 }
 
-/// Moves the calling thread to another core than the one it is on, if it may use any other, and lets it go where it likes
-/// after that.
+/// Moves the calling thread to another core than the one it is on, if it may use any other, and lets it go where it
+/// likes after that.
 pub(super) fn step_aside() {
     // SAFETY: it takes nothing; a negative answer means that it does not know.
     let here = unsafe { libc::sched_getcpu() };

@@ -42,8 +42,8 @@ fn explore(bound: Option<usize>, model: impl Fn() + Send + Sync + 'static) {
     eprintln!("{} schedules", schedules.load(Ordering::Relaxed));
 }
 
-/// Runs `body` for each member of a new table of `size`, on a thread of its own. The calling thread is no member, because
-/// loom's `unpark` also releases a thread that is blocked in a join.
+/// Runs `body` for each member of a new table of `size`, on a thread of its own. The calling thread is no member,
+/// because loom's `unpark` also releases a thread that is blocked in a join.
 fn sit_down(size: usize, flat: usize, body: impl Fn(Seat, &Arc<Cord>) + Send + Sync + 'static) {
     let table = Arc::new(Table::with_flat_limit(size, flat));
     let cord = Arc::new(Cord::default());
@@ -131,8 +131,8 @@ fn three_members_meet_again_and_again() {
     meetings(3, TREE, 3, Some(2));
 }
 
-/// One member raises the alarm instead of meeting. The others must hear of it, whether they sleep by then or not, and go
-/// on hearing of it.
+/// One member raises the alarm instead of meeting. The others must hear of it, whether they sleep by then or not, and
+/// go on hearing of it.
 fn alarm(size: usize, flat: usize, bound: Option<usize>) {
     explore(bound, move || {
         let failure = Failure::GaveUp { rank: 0, report: b"over"[..].into() };

@@ -24,7 +24,8 @@ use circle::{Hub, ThreadCircle};
 use sync::Arc;
 use table::Table;
 
-/// Runs `body` on `processors` threads, each with its end of the circle of all, and returns what each returned, by rank.
+/// Runs `body` on `processors` threads, each with its end of the circle of all, and returns what each returned, by
+/// rank.
 ///
 /// # Panics
 ///

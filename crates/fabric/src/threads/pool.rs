@@ -1,13 +1,13 @@
 //! Threads that are kept between runs.
 //!
-//! Starting a thread costs tens of microseconds, handing work to one that is still looking for some costs less than one.
-//! A run takes as many workers as it has processors, makes the missing ones, and gives them back at its end. An idle
-//! worker yields for a while, in case another run follows at once, and then sleeps.
+//! Starting a thread costs tens of microseconds, handing work to one that is still looking for some costs less than
+//! one. A run takes as many workers as it has processors, makes the missing ones, and gives them back at its end. An
+//! idle worker yields for a while, in case another run follows at once, and then sleeps.
 //!
 //! # Invariants
 //!
-//! - **W1** A worker uses a job only between taking it and counting it as done, and [`scope`] returns only when all jobs
-//!   are counted as done. So whatever the job borrows outlives its use.
+//! - **W1** A worker uses a job only between taking it and counting it as done, and [`scope`] returns only when all
+//!   jobs are counted as done. So whatever the job borrows outlives its use.
 
 use super::{affinity, wait::Crowd};
 use std::{

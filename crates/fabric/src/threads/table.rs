@@ -33,8 +33,8 @@ pub(super) const INLINE: usize = 104;
 /// The length of an empty step's contribution.
 pub(super) const BARE: usize = 16;
 
-/// What a member says at one meeting. In this order, what an empty step needs lies in the first cache line, and so does a
-/// contribution of 40 bytes: a reduction and a prefix of 8 bytes each.
+/// What a member says at one meeting. In this order, what an empty step needs lies in the first cache line, and so does
+/// a contribution of 40 bytes: a reduction and a prefix of 8 bytes each.
 #[repr(C)]
 pub(super) struct Note {
     /// Bit `t % 64` is set where the member posted a tray to member `t`.
@@ -65,7 +65,8 @@ impl Copy {
 /// The trays of one source for one target.
 pub(super) type TrayPair = [Shelf<Posted>; 2];
 
-/// A tray, and the meeting it was posted for; one that nobody took stays behind and must not be mistaken for a later one.
+/// A tray, and the meeting it was posted for; one that nobody took stays behind and must not be mistaken for a later
+/// one.
 #[derive(Default)]
 pub(super) struct Posted {
     pub(super) meeting: u64,

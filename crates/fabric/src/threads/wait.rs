@@ -15,8 +15,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Polls before the first yield where cores are to be had: a few tenths of a millisecond, longer than it takes to wake a
-/// thread that sleeps.
+/// Polls before the first yield where cores are to be had: a few tenths of a millisecond, longer than it takes to wake
+/// a thread that sleeps.
 const SPINS: u32 = 20_000;
 /// Yields before sleep. In a tight loop of steps a few are enough, however many processors share a core.
 const YIELDS: u32 = 64;
@@ -55,11 +55,11 @@ impl Drop for Crowd {
 /// How long one seat spins, learned from how its waits end.
 ///
 /// Two processors may share a core although there are enough for both, for instance while a foreign process has one.
-/// Then every spin is in vain, and giving the core away at once is a hundred times faster: the other one runs and answers.
-/// Or a processor shares its core with the foreign process: then giving the core away costs a whole slice of time, and
-/// spinning on is right, as it is where nobody else wants the core. How long the core was away tells which it was. A wait
-/// that ended after another processor had the core makes the seat spin half as long next time, any other twice as long.
-/// And where two go on sharing a core, one of them moves to another.
+/// Then every spin is in vain, and giving the core away at once is a hundred times faster: the other one runs and
+/// answers. Or a processor shares its core with the foreign process: then giving the core away costs a whole slice of
+/// time, and spinning on is right, as it is where nobody else wants the core. How long the core was away tells which it
+/// was. A wait that ended after another processor had the core makes the seat spin half as long next time, any other
+/// twice as long. And where two go on sharing a core, one of them moves to another.
 #[derive(Debug)]
 pub(crate) struct Habit {
     spins: Cell<u32>,
@@ -85,8 +85,8 @@ impl Habit {
     }
 }
 
-/// A longer absence means that a foreign process used the core: longer than another processor spins there, shorter than a
-/// slice of time.
+/// A longer absence means that a foreign process used the core: longer than another processor spins there, shorter than
+/// a slice of time.
 const FOREIGN: Duration = Duration::from_millis(1);
 /// A shorter one means that nobody wanted the core: too short for two changes of threads.
 const NOBODY: Duration = Duration::from_nanos(600);
@@ -150,16 +150,16 @@ impl<'a> Patience<'a> {
             return;
         }
         let is_shared = self.spins == 0 && (NOBODY..FOREIGN).contains(&self.longest_absence);
-        if !is_shared {
-            in_vain.set(0);
-            if usual.get() < SPINS {
-                usual.set(2 * usual.get());
-            }
-        } else {
+        if is_shared {
             usual.set((usual.get() / 2).max(SPINS_MIN));
             in_vain.set(in_vain.get() + 1);
             if in_vain.get() >= *enough {
                 self.habit.step_aside();
+            }
+        } else {
+            in_vain.set(0);
+            if usual.get() < SPINS {
+                usual.set(2 * usual.get());
             }
         }
     }

@@ -98,6 +98,7 @@ impl<T: 'static, K: Codec<T>> Item for FromEach<T, K> {
 struct FromEachAt<T, K> {
     root: usize,
     inner: FromEach<T, K>,
+    #[expect(clippy::option_option, reason = "an outcome is an Option of the pending type, which is one itself")]
     value: Option<Option<Vec<T>>>,
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     checks::mix,
-    contribution::{self, Body, HEADER, Melder, Parts, flags},
+    contribution::{self, Body, Entries, HEADER, Melder, Parts, flags},
     core::{Core, Phase, Wave},
     exchange::{self, Address, Inbox, Payload},
     items::{Needs, Placed},
@@ -364,7 +364,7 @@ impl Core {
             if let Some(variable) = item.follows() {
                 let mut found = None;
                 let mut entries = written_below;
-                while let Some((number, bytes)) = entries.as_mut().map_or(Ok(None), |entries| entries.next())? {
+                while let Some((number, bytes)) = entries.as_mut().map_or(Ok(None), Entries::next)? {
                     found = found.or((number == variable).then_some(bytes));
                 }
                 item.conclude(found)?;

@@ -90,14 +90,12 @@ pub(crate) fn decode_plain<T: Element>(bytes: &[u8]) -> Result<Vec<T>> {
     if size_of::<T>() == 0 || !bytes.len().is_multiple_of(size_of::<T>()) {
         return if bytes.is_empty() { Ok(Vec::new()) } else { Err(damaged::<T>(bytes)) };
     }
-    match bytemuck::try_cast_slice(bytes) {
-        Ok(elements) => Ok(elements.to_vec()),
-        Err(_) => {
-            let mut elements = vec![T::zeroed(); bytes.len() / size_of::<T>()];
-            bytemuck::cast_slice_mut(&mut elements).copy_from_slice(bytes);
-            Ok(elements)
-        }
+    if let Ok(elements) = bytemuck::try_cast_slice(bytes) {
+        return Ok(elements.to_vec());
     }
+    let mut elements = vec![T::zeroed(); bytes.len() / size_of::<T>()];
+    bytemuck::cast_slice_mut(&mut elements).copy_from_slice(bytes);
+    Ok(elements)
 }
 
 fn damaged<T>(bytes: &[u8]) -> Error {

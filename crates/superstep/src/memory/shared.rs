@@ -416,6 +416,7 @@ impl<T: Value, C: Combine<T>> Item for Fold<T, C> {
 struct FoldTo<T, C> {
     root: usize,
     fold: Fold<T, C>,
+    #[expect(clippy::option_option, reason = "an outcome is an Option of the pending type, which is one itself")]
     value: Option<Option<T>>,
 }
 
@@ -448,7 +449,7 @@ impl<T: Value, C: Combine<T>> Item for FoldTo<T, C> {
 }
 
 impl Step {
-    fn fold<T: Value, C: Combine<T>>(&self, verb: &'static str, needs: Needs, value: T, op: C) -> Fold<T, C> {
+    fn fold<T: Value, C: Combine<T>>(verb: &'static str, needs: Needs, value: T, op: C) -> Fold<T, C> {
         Fold { verb, needs, value: Some(value), none: None, adds_own: false, wants: true, op }
     }
 
@@ -458,7 +459,7 @@ impl Step {
     ///
     /// Nothing beyond the boundary for small values: they travel in its messages. n g log p for n words.
     pub fn reduce<T: Value, C: Combine<T>>(&self, value: T, op: C) -> Pending<T> {
-        self.core.place(self.fold("reduce", Needs::Total, value, op), 0)
+        self.core.place(Self::fold("reduce", Needs::Total, value, op), 0)
     }
 
     /// Combines everybody's `value` in rank order; `root` gets the result and everybody else `None`. Collective.
@@ -469,7 +470,7 @@ impl Step {
     #[track_caller]
     pub fn reduce_to<T: Value, C: Combine<T>>(&self, root: usize, value: T, op: C) -> Pending<Option<T>> {
         self.core.check_rank(root, Location::caller()).unwrap_or_else(|error| error.raise());
-        let mut fold = self.fold("reduce_to", Needs::Total, value, op);
+        let mut fold = Self::fold("reduce_to", Needs::Total, value, op);
         fold.wants = self.rank() == root;
         self.core.place(FoldTo { root, fold, value: None }, root as u64)
     }
@@ -490,7 +491,7 @@ impl Step {
     ///
     /// As [`reduce`](Self::reduce): it travels in the same messages.
     pub fn prefix<T: Value + Default, C: Combine<T>>(&self, value: T, op: C) -> Pending<T> {
-        let mut fold = self.fold("prefix", Needs::Before, value, op);
+        let mut fold = Self::fold("prefix", Needs::Before, value, op);
         fold.none = Some(op.identity().unwrap_or_default());
         self.core.place(fold, 0)
     }
@@ -501,7 +502,7 @@ impl Step {
     ///
     /// As [`reduce`](Self::reduce).
     pub fn prefix_with<T: Value, C: Combine<T>>(&self, value: T, op: C) -> Pending<T> {
-        let mut fold = self.fold("prefix_with", Needs::Before, value, op);
+        let mut fold = Self::fold("prefix_with", Needs::Before, value, op);
         fold.adds_own = true;
         self.core.place(fold, 1)
     }

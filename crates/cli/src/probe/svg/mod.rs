@@ -1,7 +1,7 @@
 //! A plot of time against h as an SVG file: points as measured, and the line g h + l through them.
 //!
-//! Both axes are logarithmic, because both h and the time run over many decades: on the left a curve is flat at l, on the
-//! right it rises with g.
+//! Both axes are logarithmic, because both h and the time run over many decades: on the left a curve is flat at l, on
+//! the right it rises with g.
 
 mod axis;
 mod colour;
@@ -45,12 +45,14 @@ fn open(out: &mut String) {
     let (x_name, y_name) = (BOTTOM + 52.0, LEFT - 66.0);
     let _ = write!(
         out,
-        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" font-family="Helvetica, Arial, sans-serif" font-size="13" fill="#333">
+        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"
+  font-family="Helvetica, Arial, sans-serif" font-size="13" fill="#333">
 <title>Time of a step against the words it moves</title>
 <rect width="100%" height="100%" fill="#fff"/>
 <text x="{LEFT}" y="36" font-size="20" font-weight="bold" fill="#111">What a superstep costs</text>
 <text x="{LEFT}" y="60" fill="#666">total exchange by put: points as measured, lines g h + l as fitted</text>
-<text x="{middle}" y="{x_name}" text-anchor="middle">h, the words of 8 bytes that each processor sends and receives</text>
+<text x="{middle}" y="{x_name}" text-anchor="middle">
+h, the words of 8 bytes that each processor sends and receives</text>
 <text transform="translate({y_name} {centre}) rotate(-90)" text-anchor="middle">time of a step</text>
 "##
     );
