@@ -115,14 +115,12 @@ impl Environment {
     }
 
     fn read() -> Result<Self> {
+        #[expect(clippy::unnecessary_debug_formatting, reason = "bytes that are no text are shown as what they are")]
         fn one<T>(name: &str, wanted: &str, parse: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>> {
             let Some(value) = env::var_os(name) else { return Ok(None) };
             match value.to_str().and_then(parse) {
                 Some(value) => Ok(Some(value)),
-                None => Err(Error::new(
-                    ErrorKind::BadConfig,
-                    format!("{name} is \"{}\"; it must be {wanted}", value.display()),
-                )),
+                None => Err(Error::new(ErrorKind::BadConfig, format!("{name} is {value:?}; it must be {wanted}"))),
             }
         }
         let number = |text: &str| text.parse().ok().filter(|&number: &usize| number > 0);

@@ -89,16 +89,22 @@ struct Numbered<T: ?Sized> {
     all: Vec<Option<Rc<T>>>,
     /// Which members have dropped each.
     dropped: Vec<Vec<usize>>,
+    /// Numbers to give again. All members free the same ones at the same boundaries, so they agree on them.
+    free: Vec<u32>,
 }
 
 impl<T: ?Sized> Default for Numbered<T> {
     fn default() -> Self {
-        Self { all: Vec::new(), dropped: Vec::new() }
+        Self { all: Vec::new(), dropped: Vec::new(), free: Vec::new() }
     }
 }
 
 impl<T: ?Sized> Numbered<T> {
     fn add(&mut self, one: Rc<T>) -> u32 {
+        if let Some(number) = self.free.pop() {
+            self.all[number as usize] = Some(one);
+            return number;
+        }
         self.all.push(Some(one));
         self.dropped.push(Vec::new());
         (self.all.len() - 1) as u32
@@ -113,17 +119,20 @@ impl<T: ?Sized> Numbered<T> {
             dropped.extend(members);
             if dropped.len() >= size {
                 self.all[number as usize] = None;
-                *dropped = Vec::new();
+                dropped.clear();
+                self.free.push(number);
             }
         }
     }
 
     /// Forgets that members who left have dropped anything.
     fn renumber(&mut self, stayed: &[usize]) {
-        for (one, dropped) in self.all.iter_mut().zip(&mut self.dropped).filter(|(_, dropped)| !dropped.is_empty()) {
+        for (number, dropped) in self.dropped.iter_mut().enumerate().filter(|(_, dropped)| !dropped.is_empty()) {
             *dropped = dropped.iter().filter_map(|rank| stayed.iter().position(|old| old == rank)).collect();
             if dropped.len() >= stayed.len() {
-                *one = None;
+                self.all[number] = None;
+                dropped.clear();
+                self.free.push(number as u32);
             }
         }
     }
@@ -146,7 +155,7 @@ pub(crate) struct Registry {
     pub(crate) written: Vec<u32>,
     /// What this processor has dropped since the last boundary; variables have their highest bit set.
     pub(crate) dropped: Vec<u32>,
-    /// A description of each declaration, for messages.
+    /// A description of the last declarations, for messages.
     pub(crate) declared: Vec<String>,
 }
 
@@ -155,13 +164,21 @@ const VARIABLE: u32 = 1 << 31;
 
 impl Registry {
     pub(crate) fn add_variable(&mut self, variable: Rc<dyn Variable>) -> u32 {
-        self.declared.push(variable.declaration());
+        self.describe(variable.declaration());
         self.variables.add(variable)
     }
 
     pub(crate) fn add_object(&mut self, object: Rc<dyn Object>) -> u32 {
-        self.declared.push(object.describe());
+        self.describe(object.describe());
         self.objects.add(object)
+    }
+
+    /// Keeps the last few descriptions: members differ, if at all, in what they have declared since the last boundary.
+    fn describe(&mut self, declaration: String) {
+        if self.declared.len() >= 256 {
+            self.declared.drain(..128);
+        }
+        self.declared.push(declaration);
     }
 
     pub(crate) fn variable(&self, number: u32) -> Option<&Rc<dyn Variable>> {

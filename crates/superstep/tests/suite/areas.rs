@@ -344,3 +344,22 @@ fn an_area_outlives_the_handles_of_others() {
         g.step(|_| ());
     });
 }
+
+/// D1: what is made and dropped again leaves nothing behind, and its number serves again.
+#[test]
+fn areas_and_variables_that_come_and_go_stay_apart() {
+    superstep::testing::on_sizes(&[1, 3], |g| {
+        let kept = g.area::<u32>(1);
+        kept.local_mut()[0] = 7;
+        for round in 0..300u32 {
+            let area = g.area::<u32>(2);
+            let count = g.shared(0u32, superstep::Sum);
+            g.step(|s| {
+                s.put((s.rank() + 1) % s.size(), &[round], &area, 1);
+                count.set(1);
+            });
+            assert_eq!((area.local()[1], count.get() as usize), (round, g.size()));
+        }
+        assert_eq!(kept.local()[0], 7);
+    });
+}
