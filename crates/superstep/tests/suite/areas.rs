@@ -220,16 +220,17 @@ fn a_put_of_nothing_is_no_put_even_to_nobody() {
     });
 }
 
-/// The same for what is got, as far as the section is one of that member's part.
+/// The same for what is got.
 #[test]
-fn a_get_of_nothing_is_nothing() {
+fn a_get_of_nothing_is_nothing_even_from_nobody() {
     everywhere(|g| {
         let area = g.area::<u32>(2);
         let got = g.step(|s| {
             s.hp_get(0, &area, 2..2, &area, 2);
-            (s.get(0, &area, 0..0), s.get(s.size() - 1, &area, 2..), s.get(0, &area, 1..1))
+            s.hp_get(99, &area, 7..7, &area, 9);
+            (s.get(0, &area, 0..0), s.get(s.size() - 1, &area, 2..), s.get(99, &area, 1..1), s.get(0, &area, 9..9))
         });
-        assert_eq!(got, (vec![], vec![], vec![]));
+        assert_eq!(got, (vec![], vec![], vec![], vec![]));
     });
 }
 

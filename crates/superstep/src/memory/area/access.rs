@@ -374,6 +374,16 @@ impl Step {
     pub fn try_get<T: Element>(&self, from: usize, area: &Area<T>, at: impl Section<1>) -> Result<Pending<Vec<T>>> {
         let site = Location::caller();
         self.core.check_member(&area.core, "area", site)?;
+        if is_nothing(&at) {
+            let span = Span { first: 0, step: 1, count: 0 };
+            return Ok(self.core.place_alone(Get {
+                from: self.rank(),
+                span,
+                reach: None,
+                values: Some(Vec::<T>::new()),
+                site,
+            }));
+        }
         self.core.check_rank(from, site)?;
         let span = area.check_section(from, &at, site)?;
         let reach = area.part.reaches.borrow()[from].clone();
@@ -390,6 +400,11 @@ impl Step {
         }
         Ok(pending)
     }
+}
+
+/// Whether a section has no elements, whatever it is a section of: then nothing is asked for, and nothing can be wrong.
+pub(super) fn is_nothing(section: &impl Section<1>) -> bool {
+    section.spans(&[isize::MAX as usize]).is_ok_and(|[span]| span.count == 0)
 }
 
 /// The elements of a section out of its hull.

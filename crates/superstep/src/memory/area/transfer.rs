@@ -13,7 +13,7 @@
 
 use super::{
     Area, Source,
-    access::{Part, STAGED},
+    access::{Part, STAGED, is_nothing},
 };
 use crate::{
     engine::{Address, Element, Outbox, Record, Registry, Step, damaged, flags},
@@ -194,6 +194,9 @@ impl Step {
         let site = Location::caller();
         self.core.check_member(&area.core, "area", site)?;
         self.core.check_member(&into.core, "area", site)?;
+        if is_nothing(&at) {
+            return Ok(());
+        }
         self.core.check_rank(from, site)?;
         let span = area.check_section(from, &at, site)?;
         if !span.is_range() {

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# The long tests: every schedule that takes minutes to explore, many seeds, many random programs. Prints what it tried.
+# Usage: ./campaign.sh [seeds] [programs]
+set -euo pipefail
+cd "$(dirname "$0")"
+seeds=${1:-200}
+programs=${2:-20000}
+
+echo "== schedules of the meeting of threads, explored whole (loom)"
+RUSTFLAGS="--cfg loom" cargo test --release --package superstep-fabric --lib --target-dir target/loom loom -- --ignored --nocapture
+
+echo "== the suite of claims under $seeds seeds of each simulated fabric"
+SUPERSTEP_TEST_SEEDS=$seeds cargo test --release --package superstep --test suite
+
+for seed in 1 2 3 4; do
+  echo "== $programs random programs of seed $seed against the model"
+  SUPERSTEP_RANDOM_SEED=$seed SUPERSTEP_RANDOM_CASES=$programs cargo test --release --package superstep --test random
+done
