@@ -22,6 +22,14 @@ use std::{fmt, panic::Location, sync::Arc};
 pub struct Error(Arc<Inner>);
 
 /// The result of everything that can fail; `fn main() -> superstep::Result` is a whole program's.
+///
+/// ```
+/// fn size() -> superstep::Result<usize> {
+///     let size = superstep::Config::new().procs(2).run(|g| g.size())?;
+///     Ok(size)
+/// }
+/// assert_eq!(size(), Ok(2));
+/// ```
 pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +39,13 @@ struct Inner {
 }
 
 /// The known ways to fail.
+///
+/// ```
+/// use superstep::{Config, ErrorKind};
+///
+/// let error = Config::new().procs(2).run(|g| g.split(0, |_| ())).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::BadGroupCount);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -95,11 +110,23 @@ impl Error {
     }
 
     /// Which of the known mistakes it is.
+    ///
+    /// ```
+    /// use superstep::{Config, ErrorKind};
+    ///
+    /// let error = Config::new().procs(2).run(|g| assert!(g.is_leader())).unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::Panicked);
+    /// ```
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
     /// Whether one processor could see alone that the call was wrong. It had no effect.
+    ///
+    /// ```
+    /// let error = superstep::Config::new().procs(0).run(|_| ()).unwrap_err();
+    /// assert!(error.is_misuse());
+    /// ```
     pub fn is_misuse(&self) -> bool {
         use ErrorKind::{
             BadConfig, BadLength, BadProcs, BadSection, NestedRun, NoValue, NotMember, OutOfBounds, OutsideStep,
@@ -123,11 +150,23 @@ impl Error {
     }
 
     /// Whether only the group together could see it. Every member has the same error.
+    ///
+    /// ```
+    /// use superstep::{Config, Same};
+    ///
+    /// let error = Config::new().procs(2).run(|g| g.step(|s| s.reduce(s.rank(), Same))).unwrap_err();
+    /// assert!(error.is_divergence());
+    /// ```
     pub fn is_divergence(&self) -> bool {
         !self.is_misuse() && !self.is_loss()
     }
 
     /// Whether a processor could not go on, and with it the run.
+    ///
+    /// ```
+    /// let error = superstep::Config::new().procs(2).run(|g| assert!(g.is_leader())).unwrap_err();
+    /// assert!(error.is_loss());
+    /// ```
     pub fn is_loss(&self) -> bool {
         matches!(self.kind(), ErrorKind::Panicked | ErrorKind::Damaged | ErrorKind::Deadlock)
     }

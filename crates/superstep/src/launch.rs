@@ -59,6 +59,14 @@ pub fn cores() -> usize {
 }
 
 /// What carries a run.
+///
+/// ```
+/// use superstep::{Config, Fabric, Sum};
+///
+/// let sum = |fabric| Config::new().procs(3).fabric(fabric).run(|g| g.step(|s| s.reduce(0.1 * s.rank() as f64, Sum)));
+/// let simulated = Fabric::Sim { seed: 7, shares_memory: false };
+/// assert_eq!(sum(simulated).unwrap().to_bits(), sum(Fabric::Threads).unwrap().to_bits());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fabric {
@@ -147,17 +155,35 @@ impl Environment {
 
 impl Config {
     /// No settings: everything comes from the environment or is found out.
+    ///
+    /// ```
+    /// let size = superstep::Config::new().run(|g| g.size());
+    /// assert!(size.unwrap() >= 1);
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets the number of processors. There may be more than cores.
+    ///
+    /// ```
+    /// let size = superstep::Config::new().procs(20).run(|g| g.size());
+    /// assert_eq!(size.unwrap(), 20);
+    /// ```
     pub fn procs(mut self, procs: usize) -> Self {
         self.procs = Some(procs);
         self
     }
 
     /// Sets what carries the run.
+    ///
+    /// ```
+    /// use superstep::{Config, Fabric};
+    ///
+    /// let fabric = Fabric::Sim { seed: 1, shares_memory: true };
+    /// let ranks = Config::new().procs(2).fabric(fabric).run_all(|g| g.rank());
+    /// assert_eq!(ranks.unwrap(), [0, 1]);
+    /// ```
     pub fn fabric(mut self, fabric: Fabric) -> Self {
         self.fabric = Some(fabric);
         self
@@ -165,12 +191,22 @@ impl Config {
 
     /// Sets whether each processor stays on a core of its own: processor i on the i-th that this process may use,
     /// counted round.
+    ///
+    /// ```
+    /// let ranks = superstep::Config::new().procs(2).pin(true).run_all(|g| g.rank());
+    /// assert_eq!(ranks.unwrap(), [0, 1]);
+    /// ```
     pub fn pin(mut self, pin: bool) -> Self {
         self.pin = Some(pin);
         self
     }
 
     /// Sets how much stack each processor has. Memory is taken only as it is used.
+    ///
+    /// ```
+    /// let ranks = superstep::Config::new().procs(2).stack_bytes(1 << 20).run_all(|g| g.rank());
+    /// assert_eq!(ranks.unwrap(), [0, 1]);
+    /// ```
     pub fn stack_bytes(mut self, stack_bytes: usize) -> Self {
         self.stack_bytes = Some(stack_bytes);
         self
@@ -198,6 +234,11 @@ impl Config {
     }
 
     /// Starts the processors and returns what the lowest rank of this process returned; see [`run`].
+    ///
+    /// ```
+    /// let rank = superstep::Config::new().procs(3).run(|g| g.rank());
+    /// assert_eq!(rank.unwrap(), 0);
+    /// ```
     #[track_caller]
     pub fn run<R: Send>(&self, body: impl Fn(&mut Group) -> R + Sync) -> Result<R> {
         let results = self.run_all(body)?;
@@ -205,6 +246,11 @@ impl Config {
     }
 
     /// Starts the processors and returns what each of this process returned, by rank; see [`run_all`].
+    ///
+    /// ```
+    /// let squares = superstep::Config::new().procs(3).run_all(|g| g.rank() * g.rank());
+    /// assert_eq!(squares.unwrap(), [0, 1, 4]);
+    /// ```
     #[track_caller]
     pub fn run_all<R: Send>(&self, body: impl Fn(&mut Group) -> R + Sync) -> Result<Vec<R>> {
         let (procs, fabric, options) = self.resolve()?;

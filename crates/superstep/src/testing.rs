@@ -18,9 +18,23 @@ use crate::{
 use std::env;
 
 /// The group sizes that [`everywhere`] uses: one, powers of two, and some that are neither even nor powers.
+///
+/// ```
+/// use superstep::testing::{SIZES, on_sizes};
+///
+/// on_sizes(&SIZES[..3], |g| assert!(g.size() <= 3));
+/// assert_eq!(SIZES[..3], [1, 2, 3]);
+/// ```
 pub const SIZES: [usize; 6] = [1, 2, 3, 4, 7, 8];
 
 /// How many interleavings of each kind [`everywhere`] tries, unless `SUPERSTEP_TEST_SEEDS` says otherwise.
+///
+/// ```
+/// use superstep::testing::{SEEDS, SIZES};
+///
+/// let runs_per_size = 1 + 2 * SEEDS as usize; // threads, and each seed with and without shared memory
+/// assert_eq!(SIZES.len() * runs_per_size, 54);
+/// ```
 pub const SEEDS: u64 = 4;
 
 /// Runs `claim` on every one of [`SIZES`]: as threads, and simulated under several seeds, with shared memory and with
@@ -28,6 +42,15 @@ pub const SEEDS: u64 = 4;
 ///
 /// A failure says on which fabric, with which size and seed it happened. `SUPERSTEP_TEST_SEED` replays one seed,
 /// `SUPERSTEP_TEST_SEEDS` tries as many as it says.
+///
+/// ```
+/// use superstep::{Max, testing};
+///
+/// testing::everywhere(|g| {
+///     let last = g.step(|s| s.reduce(s.rank(), Max));
+///     assert_eq!(last, g.size() - 1);
+/// });
+/// ```
 ///
 /// # Panics
 ///
@@ -38,6 +61,15 @@ pub fn everywhere(claim: impl Fn(&mut Group) + Sync) {
 }
 
 /// Runs `claim` like [`everywhere`], on groups of these sizes.
+///
+/// ```
+/// use superstep::testing;
+///
+/// testing::on_sizes(&[2, 4], |g| {
+///     let half = g.split(2, |sub| sub.size());
+///     assert_eq!(half, Some(g.size() / 2));
+/// });
+/// ```
 ///
 /// # Panics
 ///
@@ -54,18 +86,21 @@ pub fn on_sizes(sizes: &[usize], claim: impl Fn(&mut Group) + Sync) {
 /// Runs `claim` like [`on_sizes`] and hands each run's error to `check`, for claims about what misuse gets. The first
 /// argument of `check` says which run it is.
 ///
-/// # Panics
-///
-/// If a run does not fail.
-///
 /// ```
 /// use superstep::{ErrorKind, testing};
 ///
-/// testing::failing(&[2, 3], |g| { g.step(|s| s.send(&g_queue(s), 99, (), ())); }, |context, error| {
-///     assert_eq!(error.kind(), ErrorKind::Panicked, "{context}");
+/// let claim = |g: &mut superstep::Group| {
+///     let queue = g.queue::<(), ()>();
+///     g.step(|s| s.send(&queue, 99, (), ()));
+/// };
+/// testing::failing(&[2, 3], claim, |context, error| {
+///     assert_eq!(error.kind(), ErrorKind::RankOutOfRange, "{context}");
 /// });
-/// # fn g_queue(_: &superstep::Step) -> superstep::Queue<(), ()> { panic!("no queue") }
 /// ```
+///
+/// # Panics
+///
+/// If a run does not fail.
 #[track_caller]
 pub fn failing(sizes: &[usize], claim: impl Fn(&mut Group) + Sync, check: impl Fn(&str, Error)) {
     for_each(sizes, |config, context| match config.run(&claim) {

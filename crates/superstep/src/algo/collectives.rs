@@ -414,6 +414,14 @@ impl Step {
     }
 
     /// Gives `root`'s slice to all; see [`broadcast`](Self::broadcast).
+    ///
+    /// ```
+    /// let primes = superstep::Config::new().procs(2).run_all(|g| {
+    ///     let slice = g.is_leader().then_some(&[2, 3, 5][..]);
+    ///     g.step(|s| s.broadcast_slice(0, slice))
+    /// });
+    /// assert_eq!(primes.unwrap(), [[2, 3, 5], [2, 3, 5]]);
+    /// ```
     #[track_caller]
     pub fn broadcast_slice<T: Element>(&self, root: usize, slice: Option<&[T]>) -> Pending<Vec<T>> {
         self.broadcast_as::<Vec<T>, AsRun>(root, slice.map(<[T]>::to_vec), Location::caller())
@@ -450,6 +458,11 @@ impl Step {
 
     /// Gives everybody's value to `root`, in rank order; everybody else gets `None`. Collective.
     ///
+    /// ```
+    /// let ranks = superstep::Config::new().procs(2).run_all(|g| g.step(|s| s.collect_at(1, s.rank())));
+    /// assert_eq!(ranks.unwrap(), [None, Some(vec![0, 1])]);
+    /// ```
+    ///
     /// # Cost
     ///
     /// p n g at the root and n g elsewhere, for n words each.
@@ -459,6 +472,11 @@ impl Step {
     }
 
     /// Gives everybody's slice to `root`, in rank order; lengths may differ. See [`collect_at`](Self::collect_at).
+    ///
+    /// ```
+    /// let lists = superstep::Config::new().procs(2).run(|g| g.step(|s| s.collect_slice_at(0, &[7, 8][s.rank()..])));
+    /// assert_eq!(lists.unwrap(), Some(vec![vec![7, 8], vec![8]]));
+    /// ```
     #[track_caller]
     pub fn collect_slice_at<T: Element>(&self, root: usize, slice: &[T]) -> Pending<Option<Vec<Vec<T>>>> {
         self.collect_at_as::<Vec<T>, AsRun>("collect_slice_at", root, slice.to_vec(), Location::caller())
@@ -483,6 +501,14 @@ impl Step {
     }
 
     /// Hands each member its slice of what `root` has; lengths may differ. See [`deal`](Self::deal).
+    ///
+    /// ```
+    /// let parts = superstep::Config::new().procs(2).run_all(|g| {
+    ///     let slices: [&[u8]; 2] = [&[1], &[2, 3]];
+    ///     g.step(|s| s.deal_slices(0, Some(&slices)))
+    /// });
+    /// assert_eq!(parts.unwrap(), [vec![1], vec![2, 3]]);
+    /// ```
     #[track_caller]
     pub fn deal_slices<T: Element>(&self, root: usize, slices: Option<&[&[T]]>) -> Pending<Vec<T>> {
         let parts = slices.map(|slices| slices.iter().map(|slice| slice.to_vec()).collect());
@@ -511,6 +537,14 @@ impl Step {
 
     /// Hands each member one slice of mine and yields the one that each has for me; lengths may differ. See
     /// [`exchange`](Self::exchange).
+    ///
+    /// ```
+    /// let received = superstep::Config::new().procs(2).run_all(|g| {
+    ///     let mine = [g.rank()];
+    ///     g.step(|s| s.exchange_slices(&[&[], &mine]))
+    /// });
+    /// assert_eq!(received.unwrap(), [vec![vec![], vec![]], vec![vec![0], vec![1]]]);
+    /// ```
     #[track_caller]
     pub fn exchange_slices<T: Element>(&self, per_target: &[&[T]]) -> Pending<Vec<Vec<T>>> {
         let parts = per_target.iter().map(|slice| slice.to_vec()).collect();

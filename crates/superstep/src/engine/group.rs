@@ -14,7 +14,19 @@ use std::{marker::PhantomData, panic::Location, rc::Rc};
 /// A group of processors that step together, as one of them sees it.
 ///
 /// The root group holds all processors of a run; [`split`](Self::split) makes subgroups. A group stays on its
-/// processor: it can neither be sent nor shared.
+/// processor.
+///
+/// ```
+/// use superstep::{Config, Sum};
+///
+/// let total = Config::new().procs(3).run(|g| {
+///     let sum = g.step(|s| s.reduce(s.rank(), Sum));
+///     g.step(|s| s.reduce(sum, Sum))
+/// });
+/// assert_eq!(total.unwrap(), 9);
+/// ```
+///
+/// It can neither be sent nor shared:
 ///
 /// ```compile_fail,E0277
 /// superstep::run(|g| {
@@ -42,23 +54,43 @@ impl Group {
     }
 
     /// This processor's number in the group: 0 to `size() - 1`.
+    ///
+    /// ```
+    /// let ranks = superstep::Config::new().procs(3).run_all(|g| g.rank());
+    /// assert_eq!(ranks.unwrap(), [0, 1, 2]);
+    /// ```
     #[inline]
     pub fn rank(&self) -> usize {
         self.core().rank.get()
     }
 
     /// How many processors the group has now; it shrinks when one of them leaves.
+    ///
+    /// ```
+    /// let sizes = superstep::Config::new().procs(3).run_all(|g| (g.size(), g.split(2, |sub| sub.size())));
+    /// assert_eq!(sizes.unwrap(), [(3, Some(2)), (3, Some(1)), (3, Some(2))]);
+    /// ```
     #[inline]
     pub fn size(&self) -> usize {
         self.core().size.get()
     }
 
     /// The group's number among its siblings; 0 for the root group.
+    ///
+    /// ```
+    /// let ids = superstep::Config::new().procs(3).run_all(|g| g.split(2, |sub| sub.id()));
+    /// assert_eq!(ids.unwrap(), [Some(0), Some(1), Some(0)]);
+    /// ```
     pub fn id(&self) -> usize {
         self.core().id
     }
 
     /// How many groups there are above this one.
+    ///
+    /// ```
+    /// let depths = superstep::Config::new().procs(2).run(|g| (g.depth(), g.split(1, |sub| sub.depth())));
+    /// assert_eq!(depths.unwrap(), (0, Some(1)));
+    /// ```
     pub fn depth(&self) -> usize {
         self.core().depth
     }
@@ -77,6 +109,11 @@ impl Group {
 
     /// The way from the root group to this one, such as `0/1/0/2`.
     ///
+    /// ```
+    /// let paths = superstep::Config::new().procs(2).run_all(|g| g.split(2, |sub| sub.path()));
+    /// assert_eq!(paths.unwrap(), [Some("0/0".to_owned()), Some("0/1".to_owned())]);
+    /// ```
+    ///
     /// # Cost
     ///
     /// Made at the call, in time proportional to the depth.
@@ -85,16 +122,35 @@ impl Group {
     }
 
     /// How many steps the group has closed.
+    ///
+    /// ```
+    /// let steps = superstep::Config::new().procs(2).run(|g| {
+    ///     g.step(|_| ());
+    ///     g.step(|_| ());
+    ///     g.steps()
+    /// });
+    /// assert_eq!(steps.unwrap(), 2);
+    /// ```
     pub fn steps(&self) -> u64 {
         self.core().steps.get()
     }
 
     /// Whether this processor leads the group: whether its rank is 0.
+    ///
+    /// ```
+    /// let leads = superstep::Config::new().procs(3).run_all(|g| g.is_leader());
+    /// assert_eq!(leads.unwrap(), [true, false, false]);
+    /// ```
     pub fn is_leader(&self) -> bool {
         self.rank() == 0
     }
 
     /// Runs `body` on the leader alone. Nobody waits.
+    ///
+    /// ```
+    /// let words = superstep::Config::new().procs(2).run_all(|g| g.leader(|| "here"));
+    /// assert_eq!(words.unwrap(), [Some("here"), None]);
+    /// ```
     ///
     /// The group cannot step inside, because it is borrowed:
     ///
@@ -205,6 +261,13 @@ impl Group {
     }
 
     /// Splits like [`split`](Self::split), and returns the group's error if there is one.
+    ///
+    /// ```
+    /// use superstep::{Config, ErrorKind};
+    ///
+    /// let kind = Config::new().procs(2).run(|g| g.try_split(0, |_| ()).unwrap_err().kind());
+    /// assert_eq!(kind.unwrap(), ErrorKind::BadGroupCount);
+    /// ```
     #[track_caller]
     pub fn try_split<H, F, R>(&mut self, how: H, body: F) -> Result<Option<R>>
     where
@@ -222,6 +285,13 @@ impl std::fmt::Debug for Group {
 }
 
 /// What a group can tell of a group above it. That one is inactive and cannot step.
+///
+/// ```
+/// let places = superstep::Config::new().procs(4).run_all(|g| {
+///     g.split(2, |sub| (sub.rank(), sub.parent().unwrap().rank()))
+/// });
+/// assert_eq!(places.unwrap(), [Some((0, 0)), Some((0, 1)), Some((1, 2)), Some((1, 3))]);
+/// ```
 #[derive(Clone)]
 pub struct Ancestor {
     core: Rc<Core>,
@@ -229,36 +299,81 @@ pub struct Ancestor {
 
 impl Ancestor {
     /// This processor's number in that group.
+    ///
+    /// ```
+    /// let ranks = superstep::Config::new().procs(2).run_all(|g| g.split(2, |sub| sub.parent().unwrap().rank()));
+    /// assert_eq!(ranks.unwrap(), [Some(0), Some(1)]);
+    /// ```
     pub fn rank(&self) -> usize {
         self.core.rank.get()
     }
 
     /// How many processors it has.
+    ///
+    /// ```
+    /// let size = superstep::Config::new().procs(3).run(|g| g.split(3, |sub| sub.parent().unwrap().size()));
+    /// assert_eq!(size.unwrap(), Some(3));
+    /// ```
     pub fn size(&self) -> usize {
         self.core.size.get()
     }
 
     /// Its number among its siblings.
+    ///
+    /// ```
+    /// let ids = superstep::Config::new().procs(2).run_all(|g| {
+    ///     g.split(2, |sub| sub.split(1, |inner| inner.parent().unwrap().id())).flatten()
+    /// });
+    /// assert_eq!(ids.unwrap(), [Some(0), Some(1)]);
+    /// ```
     pub fn id(&self) -> usize {
         self.core.id
     }
 
     /// How many groups there are above it.
+    ///
+    /// ```
+    /// let depth = superstep::Config::new().procs(2).run(|g| g.split(2, |sub| sub.parent().unwrap().depth()));
+    /// assert_eq!(depth.unwrap(), Some(0));
+    /// ```
     pub fn depth(&self) -> usize {
         self.core.depth
     }
 
     /// The way from the root group to it.
+    ///
+    /// ```
+    /// let path = superstep::Config::new().procs(2).run(|g| g.split(2, |sub| sub.parent().unwrap().path()));
+    /// assert_eq!(path.unwrap(), Some("0".to_owned()));
+    /// ```
     pub fn path(&self) -> String {
         self.core.path()
     }
 
     /// How many steps it has closed.
+    ///
+    /// ```
+    /// let same = superstep::Config::new().procs(2).run(|g| {
+    ///     g.split(2, |sub| {
+    ///         let before = sub.parent().unwrap().steps();
+    ///         sub.step(|_| ());
+    ///         sub.parent().unwrap().steps() == before
+    ///     })
+    /// });
+    /// assert_eq!(same.unwrap(), Some(true));
+    /// ```
     pub fn steps(&self) -> u64 {
         self.core.steps.get()
     }
 
     /// The group above it; `None` for the root group.
+    ///
+    /// ```
+    /// let is_root = superstep::Config::new().procs(2).run(|g| {
+    ///     g.split(2, |sub| sub.parent().unwrap().parent().is_none())
+    /// });
+    /// assert_eq!(is_root.unwrap(), Some(true));
+    /// ```
     pub fn parent(&self) -> Option<Ancestor> {
         self.core.parent.clone().map(|core| Self { core })
     }

@@ -10,6 +10,14 @@ use crate::error::{Error, ErrorKind};
 /// Any function `fn(&mut T, &T)`, and any closure of that shape that is `Copy`, is an operator; write its argument
 /// types out, `|sum: &mut u64, x: &u64| *sum += x`. It must be associative and must depend on its arguments alone.
 ///
+/// ```
+/// let joined = superstep::Config::new().procs(3).run(|g| {
+///     let word = ["a", "bb", "ccc"][g.rank()].to_owned();
+///     g.step(|s| s.reduce(word, |all: &mut String, word: &String| all.push_str(word)))
+/// });
+/// assert_eq!(joined.unwrap(), "abbccc");
+/// ```
+///
 /// What it captures must be `Copy`, so that it can touch nothing that is shared:
 ///
 /// ```compile_fail,E0277
@@ -30,9 +38,24 @@ use crate::error::{Error, ErrorKind};
 /// ```
 pub trait Combine<T>: Copy + Send + Sync + 'static {
     /// Combines `with`, from higher ranks, into `acc`, from lower ones.
+    ///
+    /// ```
+    /// use superstep::{Combine, Sum};
+    ///
+    /// let mut sum = 1;
+    /// Sum.combine(&mut sum, &2);
+    /// assert_eq!(sum, 3);
+    /// ```
     fn combine(&self, acc: &mut T, with: &T);
 
     /// The value that changes nothing, where there is one: what rank 0 gets from an exclusive prefix.
+    ///
+    /// ```
+    /// use superstep::{Any, Combine, Product};
+    ///
+    /// assert_eq!(Combine::<u8>::identity(&Product), Some(1));
+    /// assert_eq!(Combine::<u8>::identity(&Any), None);
+    /// ```
     fn identity(&self) -> Option<T> {
         None
     }
@@ -63,6 +86,17 @@ impl<T, F: Fn(&mut T, &T) + Copy + Send + Sync + 'static> Combine<T> for F {
 }
 
 /// Takes the copy of the lowest rank that wrote.
+///
+/// ```
+/// use superstep::{Any, Config};
+///
+/// let found = Config::new().procs(3).run(|g| {
+///     let found = g.shared(None, Any);
+///     g.step(|s| if s.rank() > 0 { found.set(Some(s.rank())) });
+///     found.get()
+/// });
+/// assert_eq!(found.unwrap(), Some(1));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Any;
 
@@ -71,6 +105,17 @@ impl<T> Combine<T> for Any {
 }
 
 /// Takes rank 0's copy, if it wrote; what others wrote is dropped.
+///
+/// ```
+/// use superstep::{Config, Leader};
+///
+/// let values = Config::new().procs(3).run_all(|g| {
+///     let x = g.shared(0, Leader);
+///     g.step(|s| x.set(s.rank() + 7));
+///     x.get()
+/// });
+/// assert_eq!(values.unwrap(), [7, 7, 7]);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Leader;
 
@@ -83,6 +128,15 @@ impl<T> Combine<T> for Leader {
 }
 
 /// Promises that all copies agree. It is checked; if two differ, every member gets an error.
+///
+/// ```
+/// use superstep::{Config, ErrorKind, Same};
+///
+/// let same = Config::new().procs(2).run(|g| g.step(|s| s.reduce(s.size(), Same)));
+/// assert_eq!(same.unwrap(), 2);
+/// let differs = Config::new().procs(2).run(|g| g.step(|s| s.reduce(s.rank(), Same)));
+/// assert_eq!(differs.unwrap_err().kind(), ErrorKind::ReplicaDiverged);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Same;
 
@@ -95,24 +149,73 @@ impl<T> Combine<T> for Same {
 }
 
 /// Adds; integers wrap around. [`Checked`]`(Sum)` makes overflow an error.
+///
+/// ```
+/// use superstep::{Config, Sum};
+///
+/// let sum = Config::new().procs(4).run(|g| g.step(|s| s.reduce(s.rank(), Sum)));
+/// assert_eq!(sum.unwrap(), 6);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Sum;
 /// Multiplies; integers wrap around. [`Checked`]`(Product)` makes overflow an error.
+///
+/// ```
+/// use superstep::{Config, Product};
+///
+/// let product = Config::new().procs(4).run(|g| g.step(|s| s.reduce(s.rank() + 1, Product)));
+/// assert_eq!(product.unwrap(), 24);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Product;
 /// Takes the smallest, the lowest rank's where equal.
+///
+/// ```
+/// use superstep::{Config, Min};
+///
+/// let least = Config::new().procs(3).run(|g| g.step(|s| s.reduce(10 - s.rank(), Min)));
+/// assert_eq!(least.unwrap(), 8);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Min;
 /// Takes the largest, the lowest rank's where equal.
+///
+/// ```
+/// use superstep::{Config, Max};
+///
+/// let most = Config::new().procs(3).run(|g| g.step(|s| s.reduce(0.5 * s.rank() as f64, Max)));
+/// assert_eq!(most.unwrap(), 1.0);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Max;
 /// And, bit by bit.
+///
+/// ```
+/// use superstep::{And, Config};
+///
+/// let all = Config::new().procs(3).run(|g| g.step(|s| s.reduce(s.rank() < 2, And)));
+/// assert!(!all.unwrap());
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct And;
 /// Or, bit by bit.
+///
+/// ```
+/// use superstep::{Config, Or};
+///
+/// let bits = Config::new().procs(3).run(|g| g.step(|s| s.reduce(1u8 << s.rank(), Or)));
+/// assert_eq!(bits.unwrap(), 0b111);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Or;
 /// Exclusive or, bit by bit.
+///
+/// ```
+/// use superstep::{Config, Xor};
+///
+/// let bits = Config::new().procs(3).run(|g| g.step(|s| s.reduce(s.rank() as u8 + 1, Xor)));
+/// assert_eq!(bits.unwrap(), 1 ^ 2 ^ 3);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Xor;
 

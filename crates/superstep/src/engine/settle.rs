@@ -7,6 +7,18 @@ use super::core::Core;
 use std::{marker::PhantomData, rc::Rc};
 
 /// A value that exists once the step has closed. Return it from the step's body to get it.
+///
+/// ```
+/// use superstep::{Config, Pending, Sum};
+///
+/// let sum = Config::new().procs(3).run(|g| {
+///     g.step(|s| {
+///         let sum: Pending<u32> = s.reduce(2, Sum);
+///         sum
+///     })
+/// });
+/// assert_eq!(sum.unwrap(), 6);
+/// ```
 #[must_use = "return it from the step's body to get its value"]
 pub struct Pending<T> {
     /// Which of the step's items makes the value.
@@ -60,6 +72,16 @@ pub struct Settled<'a> {
 ///
 /// Tuples of up to eight, arrays, `Vec`, `Option` and `Result` of such things may be returned as well; wrap a plain
 /// value in [`Local`].
+///
+/// ```
+/// use superstep::{Config, Local, Sum};
+///
+/// let (sums, rank) = Config::new()
+///     .procs(2)
+///     .run(|g| g.step(|s| (vec![s.reduce(1, Sum), s.reduce(s.rank(), Sum)], Local(s.rank()))))
+///     .unwrap();
+/// assert_eq!((sums, rank), (vec![2, 1], 0));
+/// ```
 pub trait Settle {
     /// What comes out.
     type Out;

@@ -17,6 +17,15 @@ use std::{
 };
 
 /// How a group splits.
+///
+/// ```
+/// use superstep::{By, Every, Split, Weighted};
+///
+/// assert!(matches!(Split::from(3), Split::Even(3)));
+/// assert!(matches!(Split::from(Every(3)), Split::Every(3)));
+/// assert!(matches!(Split::from(Weighted(&[1.0, 2.0])), Split::Weighted([1.0, 2.0])));
+/// assert!(matches!(Split::from(By(3, None)), Split::By(3, None)));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Split<'w> {
     /// Into so many subgroups; the last do not run where there are fewer processors.
@@ -33,6 +42,13 @@ pub enum Split<'w> {
 ///
 /// A weight of zero does not run; every other subgroup gets at least one processor. With more of those than processors
 /// the lightest do not run, of equal ones those with the higher number.
+///
+/// ```
+/// use superstep::{Config, Weighted};
+///
+/// let ids = Config::new().procs(4).run_all(|g| g.split(Weighted(&[3.0, 0.0, 1.0]), |sub| sub.id()));
+/// assert_eq!(ids.unwrap(), [Some(0), Some(0), Some(0), Some(2)]);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Weighted<'w>(pub &'w [f64]);
 
@@ -94,6 +110,17 @@ impl From<By> for Split<'_> {
 }
 
 /// The forms of split, each with what it asks of the body `F`: one that runs it once takes any closure.
+///
+/// ```
+/// use superstep::{Config, Every, Group, Splitting};
+///
+/// /// Splits as `how` says, and tells how large this processor's subgroup is.
+/// fn size_in<H: Splitting<fn(&mut Group) -> usize, usize>>(g: &mut Group, how: H) -> Option<usize> {
+///     g.split(how, |sub| sub.size())
+/// }
+/// let sizes = Config::new().procs(4).run(|g| (size_in(g, 2), size_in(g, Every(4))));
+/// assert_eq!(sizes.unwrap(), (Some(2), Some(1)));
+/// ```
 pub trait Splitting<F, R> {
     /// What it comes to.
     #[doc(hidden)]

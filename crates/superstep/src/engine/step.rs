@@ -8,6 +8,16 @@ use std::{cell::RefMut, rc::Rc};
 /// Nothing that is registered here takes effect before the step's boundary (S1). At the boundary, in this order (S2):
 /// `get`s read their sources; puts and combines are committed; messages are in their queues and pending values settle.
 ///
+/// ```
+/// use superstep::{Config, Sum};
+///
+/// let (sum, ranks) = Config::new()
+///     .procs(3)
+///     .run(|g| g.step(|s| (s.reduce(1, Sum), s.collect(s.rank()))))
+///     .unwrap();
+/// assert_eq!((sum, ranks), (3, vec![0, 1, 2]));
+/// ```
+///
 /// It cannot be kept beyond its body:
 ///
 /// ```compile_fail,E0521
@@ -22,11 +32,25 @@ pub struct Step {
 
 impl Step {
     /// This processor's number in the group.
+    ///
+    /// ```
+    /// use superstep::{Config, Local};
+    ///
+    /// let ranks = Config::new().procs(2).run_all(|g| g.step(|s| Local(s.rank())));
+    /// assert_eq!(ranks.unwrap(), [0, 1]);
+    /// ```
     pub fn rank(&self) -> usize {
         self.core.rank.get()
     }
 
     /// How many processors the group has.
+    ///
+    /// ```
+    /// use superstep::{Config, Local};
+    ///
+    /// let size = Config::new().procs(2).run(|g| g.step(|s| Local(s.size())));
+    /// assert_eq!(size.unwrap(), 2);
+    /// ```
     pub fn size(&self) -> usize {
         self.core.size.get()
     }

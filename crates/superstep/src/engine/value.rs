@@ -12,11 +12,33 @@ use std::any::{Any, type_name};
 /// What shared variables, messages and arguments may be: anything that can be cloned, sent and encoded.
 ///
 /// Inside a process values move; between processes they are encoded.
+///
+/// ```
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Clone, Serialize, Deserialize)]
+/// struct Best { name: String, score: u32 }
+///
+/// let best = superstep::Config::new().procs(2).run(|g| {
+///     let mine = Best { name: format!("rank {}", g.rank()), score: g.rank() as u32 };
+///     g.step(|s| s.reduce(mine, |best: &mut Best, x: &Best| if x.score > best.score { *best = x.clone() }))
+/// });
+/// assert_eq!(best.unwrap().name, "rank 1");
+/// ```
 pub trait Value: Clone + Send + Serialize + DeserializeOwned + 'static {}
 impl<T: Clone + Send + Serialize + DeserializeOwned + 'static> Value for T {}
 
 /// What arrays and areas hold: plain data, any pattern of bytes of which is a value. Derive `bytemuck`'s `Pod` and
 /// `Zeroable` for structs.
+///
+/// ```
+/// let point = superstep::Config::new().procs(2).run(|g| {
+///     let points = g.area::<[f32; 2]>(1);
+///     g.step(|s| s.put(0, &[[s.rank() as f32, 0.5]], &points, 0));
+///     points.local()[0]
+/// });
+/// assert_eq!(point.unwrap(), [1.0, 0.5]);
+/// ```
 pub trait Element: Plain {}
 impl<T: Plain> Element for T {}
 

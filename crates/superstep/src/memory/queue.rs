@@ -132,6 +132,15 @@ pub struct Queue<G: Value, T: Value> {
 impl Group {
     /// Makes a queue of messages with tags of type `G` and payloads of type `T`. Collective.
     ///
+    /// ```
+    /// let counts = superstep::Config::new().procs(2).run_all(|g| {
+    ///     let queue = g.queue::<(), u32>();
+    ///     g.step(|s| s.send(&queue, 1, (), 5));
+    ///     queue.len()
+    /// });
+    /// assert_eq!(counts.unwrap(), [0, 2]);
+    /// ```
+    ///
     /// # Cost
     ///
     /// Nothing: whether all members agree is checked at the next boundary.
@@ -152,16 +161,45 @@ impl Group {
 
 impl<G: Value, T: Value> Queue<G, T> {
     /// Takes the messages of the last step, one after another.
+    ///
+    /// ```
+    /// let sum = superstep::Config::new().procs(3).run(|g| {
+    ///     let queue = g.queue::<(), usize>();
+    ///     g.step(|s| s.send(&queue, 0, (), s.rank()));
+    ///     queue.drain().map(|(_, value)| value).sum::<usize>()
+    /// });
+    /// assert_eq!(sum.unwrap(), 3);
+    /// ```
     pub fn drain(&self) -> impl Iterator<Item = (G, T)> + '_ {
         std::iter::from_fn(|| self.end.here.borrow_mut().pop_front())
     }
 
     /// How many messages of the last step are left.
+    ///
+    /// ```
+    /// let lens = superstep::Config::new().procs(2).run(|g| {
+    ///     let queue = g.queue::<(), u8>();
+    ///     g.step(|s| s.send(&queue, 0, (), 1));
+    ///     let before = queue.len();
+    ///     queue.drain().next();
+    ///     (before, queue.len())
+    /// });
+    /// assert_eq!(lens.unwrap(), (2, 1));
+    /// ```
     pub fn len(&self) -> usize {
         self.end.here.borrow().len()
     }
 
     /// Whether none are left.
+    ///
+    /// ```
+    /// let empty = superstep::Config::new().procs(2).run_all(|g| {
+    ///     let queue = g.queue::<(), u8>();
+    ///     g.step(|s| s.send(&queue, 0, (), 1));
+    ///     queue.is_empty()
+    /// });
+    /// assert_eq!(empty.unwrap(), [false, true]);
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -184,6 +222,15 @@ impl<G: Value, T: Value> std::fmt::Debug for Queue<G, T> {
 impl Step {
     /// Sends a message to member `to`, who can read it after the boundary.
     ///
+    /// ```
+    /// let words = superstep::Config::new().procs(2).run_all(|g| {
+    ///     let queue = g.queue::<char, usize>();
+    ///     g.step(|s| s.send(&queue, 1 - s.rank(), 'a', s.rank()));
+    ///     queue.drain().collect::<Vec<_>>()
+    /// });
+    /// assert_eq!(words.unwrap(), [[('a', 1)], [('a', 0)]]);
+    /// ```
+    ///
     /// # Cost
     ///
     /// n g for n words, sent and received. Between threads messages move and are not encoded.
@@ -198,6 +245,16 @@ impl Step {
     }
 
     /// Sends like [`send`](Self::send), or returns why that cannot be done.
+    ///
+    /// ```
+    /// use superstep::{Config, ErrorKind, Local};
+    ///
+    /// let kind = Config::new().procs(2).run(|g| {
+    ///     let queue = g.queue::<(), ()>();
+    ///     g.step(|s| Local(s.try_send(&queue, 2, (), ()).unwrap_err().kind()))
+    /// });
+    /// assert_eq!(kind.unwrap(), ErrorKind::RankOutOfRange);
+    /// ```
     #[track_caller]
     #[inline]
     pub fn try_send<G: Value, T: Value>(&self, queue: &Queue<G, T>, to: usize, tag: G, value: T) -> Result {

@@ -57,6 +57,15 @@ pub enum BadSection {
 /// A section in `N` dimensions: a range, a range with a [stride](strided()), or a tuple of them, one per dimension.
 ///
 /// `2..5`, `2..=4`, `..5`, `3..` and `..` are sections in one dimension, and `(0..2, ..)` is one in two.
+///
+/// ```
+/// let values = superstep::Config::new().procs(2).run(|g| {
+///     let area = g.area::<u8>(4);
+///     area.local_mut().copy_from_slice(&[0, 1, 2, 3]);
+///     g.step(|s| (s.get(1, &area, 2..), s.get(1, &area, ..=1)))
+/// });
+/// assert_eq!(values.unwrap(), (vec![2, 3], vec![0, 1]));
+/// ```
 pub trait Section<const N: usize>: Debug {
     /// Its indices in something of this shape.
     #[doc(hidden)]
@@ -64,6 +73,18 @@ pub trait Section<const N: usize>: Debug {
 }
 
 /// A section in one dimension, of which both ends can be asked for.
+///
+/// ```
+/// use superstep::{Config, Ends, Strided, strided};
+///
+/// fn backwards(range: impl Ends) -> Strided { strided(range, -1) }
+/// let values = Config::new().procs(2).run(|g| {
+///     let area = g.area::<u8>(4);
+///     area.local_mut().copy_from_slice(&[0, 1, 2, 3]);
+///     g.step(|s| s.get(1, &area, backwards(2..=0)))
+/// });
+/// assert_eq!(values.unwrap(), [2, 1, 0]);
+/// ```
 pub trait Ends: Section<1> {
     /// Where it begins and where it ends, as they were written.
     #[doc(hidden)]
@@ -135,6 +156,16 @@ macro_rules! ranges {
 ranges!(Range<usize>, RangeInclusive<usize>, RangeFrom<usize>, RangeTo<usize>, RangeToInclusive<usize>, RangeFull);
 
 /// A section with a stride; see [`strided()`].
+///
+/// ```
+/// let odd = superstep::strided(1.., 2);
+/// let values = superstep::Config::new().procs(2).run(|g| {
+///     let area = g.area::<u8>(4);
+///     area.local_mut().copy_from_slice(&[0, 1, 2, 3]);
+///     g.step(|s| s.get(1, &area, odd))
+/// });
+/// assert_eq!(values.unwrap(), [1, 3]);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Strided {
     ends: (Bound<usize>, Bound<usize>),
@@ -145,6 +176,17 @@ pub struct Strided {
 ///
 /// A negative stride counts down, from the first bound to the second: `strided(18..=6, -2)` is 18, 16 and so on down to
 /// 6. The whole of something backwards is `strided(.., -1)`.
+///
+/// ```
+/// use superstep::{Config, strided};
+///
+/// let values = Config::new().procs(2).run(|g| {
+///     let area = g.area::<u8>(5);
+///     area.local_mut().copy_from_slice(&[0, 1, 2, 3, 4]);
+///     g.step(|s| (s.get(1, &area, strided(.., 2)), s.get(1, &area, strided(.., -1))))
+/// });
+/// assert_eq!(values.unwrap(), (vec![0, 2, 4], vec![4, 3, 2, 1, 0]));
+/// ```
 pub fn strided(range: impl Ends, by: isize) -> Strided {
     Strided { ends: range.ends(), by }
 }

@@ -161,6 +161,15 @@ impl Group {
     /// Makes a shared variable. Collective: every member makes the same ones in the same order; what they start with
     /// should be the same.
     ///
+    /// ```
+    /// let value = superstep::Config::new().procs(3).run(|g| {
+    ///     let x = g.shared(5, superstep::Sum);
+    ///     g.step(|s| x.set(s.rank()));
+    ///     x.get()
+    /// });
+    /// assert_eq!(value.unwrap(), 3);
+    /// ```
+    ///
     /// # Cost
     ///
     /// Nothing: whether all members agree is checked at the next boundary.
@@ -185,6 +194,11 @@ struct Declared<T, C>(T, C);
 impl<T: Value> Shared<T> {
     /// A clone of this processor's copy.
     ///
+    /// ```
+    /// let value = superstep::Config::new().procs(2).run(|g| g.shared(5, superstep::Sum).get());
+    /// assert_eq!(value.unwrap(), 5);
+    /// ```
+    ///
     /// # Panics
     ///
     /// While the copy is lent for writing.
@@ -205,6 +219,15 @@ impl<T: Value> Shared<T> {
 
     /// Writes this processor's copy. The others see it combined, after the boundary.
     ///
+    /// ```
+    /// let value = superstep::Config::new().procs(3).run(|g| {
+    ///     let x = g.shared(0, superstep::Max);
+    ///     g.step(|s| x.set(s.rank()));
+    ///     x.get()
+    /// });
+    /// assert_eq!(value.unwrap(), 2);
+    /// ```
+    ///
     /// # Panics
     ///
     /// Outside of any step, and while the copy is borrowed.
@@ -219,6 +242,14 @@ impl<T: Value> Shared<T> {
     }
 
     /// Lends this processor's copy.
+    ///
+    /// ```
+    /// let len = superstep::Config::new().procs(2).run(|g| {
+    ///     let text = g.shared("hello".to_owned(), superstep::Same);
+    ///     text.read().len()
+    /// });
+    /// assert_eq!(len.unwrap(), 5);
+    /// ```
     #[track_caller]
     pub fn read(&self) -> Ref<'_, T> {
         self.mark();
@@ -226,6 +257,15 @@ impl<T: Value> Shared<T> {
     }
 
     /// Lends this processor's copy for writing; it counts as written.
+    ///
+    /// ```
+    /// let list = superstep::Config::new().procs(2).run(|g| {
+    ///     let list = g.shared(vec![1], superstep::Same);
+    ///     g.step(|_| list.write().push(2));
+    ///     list.get()
+    /// });
+    /// assert_eq!(list.unwrap(), [1, 2]);
+    /// ```
     ///
     /// # Panics
     ///
@@ -319,6 +359,18 @@ impl Step {
 
     /// Combines `x` like [`combine`](Self::combine), and yields what the ranks below contributed to it, combined:
     /// nothing of them gives `op`'s identity, or else the default.
+    ///
+    /// ```
+    /// let values = superstep::Config::new().procs(3).run_all(|g| {
+    ///     let x = g.shared(0, superstep::Sum);
+    ///     let below = g.step(|s| {
+    ///         x.set(10);
+    ///         s.combine_prefix(&x, superstep::Sum)
+    ///     });
+    ///     (below, x.get())
+    /// });
+    /// assert_eq!(values.unwrap(), [(0, 30), (10, 30), (20, 30)]);
+    /// ```
     #[track_caller]
     pub fn combine_prefix<T: Value + Default, C: Combine<T>>(&self, x: &Shared<T>, op: C) -> Pending<T> {
         self.combine(x, op);
@@ -455,6 +507,11 @@ impl Step {
 
     /// Combines everybody's `value` in rank order; all get the result. Collective.
     ///
+    /// ```
+    /// let sum = superstep::Config::new().procs(4).run(|g| g.step(|s| s.reduce(s.rank(), superstep::Sum)));
+    /// assert_eq!(sum.unwrap(), 6);
+    /// ```
+    ///
     /// # Cost
     ///
     /// Nothing beyond the boundary for small values: they travel in its messages. n g log p for n words.
@@ -463,6 +520,11 @@ impl Step {
     }
 
     /// Combines everybody's `value` in rank order; `root` gets the result and everybody else `None`. Collective.
+    ///
+    /// ```
+    /// let sums = superstep::Config::new().procs(2).run_all(|g| g.step(|s| s.reduce_to(1, 5, superstep::Sum)));
+    /// assert_eq!(sums.unwrap(), [None, Some(10)]);
+    /// ```
     ///
     /// # Cost
     ///
@@ -497,6 +559,11 @@ impl Step {
     }
 
     /// Yields what the ranks below and this one contributed, combined in rank order. Collective.
+    ///
+    /// ```
+    /// let sums = superstep::Config::new().procs(3).run_all(|g| g.step(|s| s.prefix_with(10, superstep::Sum)));
+    /// assert_eq!(sums.unwrap(), [10, 20, 30]);
+    /// ```
     ///
     /// # Cost
     ///

@@ -166,6 +166,14 @@ pub struct Area<T: Element> {
 impl Group {
     /// Makes an area with `len` elements on this processor, all zero. Collective; `len` may differ.
     ///
+    /// ```
+    /// let lens = superstep::Config::new().procs(2).run_all(|g| {
+    ///     let area = g.area::<f64>(3 + g.rank());
+    ///     area.len()
+    /// });
+    /// assert_eq!(lens.unwrap(), [3, 4]);
+    /// ```
+    ///
     /// # Cost
     ///
     /// One boundary.
@@ -175,6 +183,14 @@ impl Group {
     }
 
     /// Makes an area like [`area`](Self::area), and returns the group's error if there is one.
+    ///
+    /// ```
+    /// let failed = superstep::Config::new().procs(2).run_all(|g| {
+    ///     let made = if g.is_leader() { g.try_area::<u8>(1).err() } else { g.try_area::<i8>(1).err() };
+    ///     made.is_some_and(|error| error.is_divergence())
+    /// });
+    /// assert_eq!(failed.unwrap(), [true, true]);
+    /// ```
     #[track_caller]
     pub fn try_area<T: Element>(&mut self, len: usize) -> Result<Area<T>> {
         let site = Location::caller();
@@ -210,16 +226,31 @@ impl Group {
 
 impl<T: Element> Area<T> {
     /// How many elements this processor's part has.
+    ///
+    /// ```
+    /// let lens = superstep::Config::new().procs(2).run_all(|g| g.area::<u8>(5 * g.rank()).len());
+    /// assert_eq!(lens.unwrap(), [0, 5]);
+    /// ```
     pub fn len(&self) -> usize {
         self.part.lens.borrow()[self.core.rank.get()]
     }
 
     /// Whether this processor's part has none.
+    ///
+    /// ```
+    /// let empty = superstep::Config::new().procs(2).run_all(|g| g.area::<u8>(5 * g.rank()).is_empty());
+    /// assert_eq!(empty.unwrap(), [true, false]);
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// How many elements the part of member `rank` has.
+    ///
+    /// ```
+    /// let len = superstep::Config::new().procs(2).run(|g| g.area::<u8>(5 * g.rank()).len_of(1));
+    /// assert_eq!(len.unwrap(), 5);
+    /// ```
     ///
     /// # Panics
     ///
@@ -231,6 +262,11 @@ impl<T: Element> Area<T> {
     }
 
     /// Lends this processor's part. Drop the borrow before the next boundary.
+    ///
+    /// ```
+    /// let values = superstep::Config::new().procs(2).run(|g| g.area::<u8>(3).local().to_vec());
+    /// assert_eq!(values.unwrap(), [0, 0, 0]);
+    /// ```
     #[track_caller]
     pub fn local(&self) -> Ref<'_, [T]> {
         self.mark();
@@ -241,6 +277,15 @@ impl<T: Element> Area<T> {
     }
 
     /// Lends this processor's part for writing. Drop the borrow before the next boundary.
+    ///
+    /// ```
+    /// let values = superstep::Config::new().procs(2).run(|g| {
+    ///     let area = g.area::<u8>(2);
+    ///     area.local_mut().fill(7);
+    ///     area.local().to_vec()
+    /// });
+    /// assert_eq!(values.unwrap(), [7, 7]);
+    /// ```
     #[track_caller]
     pub fn local_mut(&self) -> RefMut<'_, [T]> {
         self.mark();
@@ -312,6 +357,15 @@ impl Step {
     /// They are read now: what `values` hold later makes no difference. Where several puts meet, they are applied by
     /// the rank of their sources and then in the order of issue, so the last one stands (S3). No values is no put.
     ///
+    /// ```
+    /// let values = superstep::Config::new().procs(3).run(|g| {
+    ///     let area = g.area::<usize>(3);
+    ///     g.step(|s| s.put(0, &[10 * s.rank()], &area, s.rank()));
+    ///     area.local().to_vec()
+    /// });
+    /// assert_eq!(values.unwrap(), [0, 10, 20]);
+    /// ```
+    ///
     /// # Cost
     ///
     /// n g for n words, sent and received; two copies.
@@ -327,6 +381,16 @@ impl Step {
     }
 
     /// Puts like [`put`](Self::put), or returns why that cannot be done.
+    ///
+    /// ```
+    /// use superstep::{Config, ErrorKind, Local};
+    ///
+    /// let kind = Config::new().procs(2).run(|g| {
+    ///     let area = g.area::<u8>(2);
+    ///     g.step(|s| Local(s.try_put(1, &[1, 2, 3], &area, 0).unwrap_err().kind()))
+    /// });
+    /// assert_eq!(kind.unwrap(), ErrorKind::OutOfBounds);
+    /// ```
     #[track_caller]
     #[inline]
     pub fn try_put<T: Element>(&self, to: usize, values: &[T], area: &Area<T>, offset: usize) -> Result {
@@ -356,6 +420,15 @@ impl Step {
     /// Reads a section of member `from`'s part of `area`, as it is when all have reached the boundary, before any of
     /// this step's puts.
     ///
+    /// ```
+    /// let values = superstep::Config::new().procs(2).run_all(|g| {
+    ///     let area = g.area::<usize>(4);
+    ///     area.local_mut().fill(g.rank());
+    ///     g.step(|s| s.get(1 - s.rank(), &area, ..2))
+    /// });
+    /// assert_eq!(values.unwrap(), [[1, 1], [0, 0]]);
+    /// ```
+    ///
     /// # Cost
     ///
     /// n g for n words, and one more wait in the boundary.
@@ -370,6 +443,16 @@ impl Step {
     }
 
     /// Gets like [`get`](Self::get), or returns why that cannot be done.
+    ///
+    /// ```
+    /// use superstep::{Config, ErrorKind, Local};
+    ///
+    /// let kind = Config::new().procs(2).run(|g| {
+    ///     let area = g.area::<u8>(2);
+    ///     g.step(|s| Local(s.try_get(5, &area, ..).unwrap_err().kind()))
+    /// });
+    /// assert_eq!(kind.unwrap(), ErrorKind::RankOutOfRange);
+    /// ```
     #[track_caller]
     pub fn try_get<T: Element>(&self, from: usize, area: &Area<T>, at: impl Section<1>) -> Result<Pending<Vec<T>>> {
         let site = Location::caller();

@@ -130,6 +130,16 @@ impl Step {
     }
 
     /// Moves like [`hp_put`](Self::hp_put), or returns why that cannot be done.
+    ///
+    /// ```
+    /// use superstep::{Config, ErrorKind, Local};
+    ///
+    /// let kind = Config::new().procs(2).run(|g| {
+    ///     let area = g.area::<u8>(2);
+    ///     g.step(|s| Local(s.try_hp_put(1, vec![1, 2], &area, 1).unwrap_err().kind()))
+    /// });
+    /// assert_eq!(kind.unwrap(), ErrorKind::OutOfBounds);
+    /// ```
     #[track_caller]
     pub fn try_hp_put<'a, T: Element>(
         &self,
@@ -169,6 +179,16 @@ impl Step {
     /// Moves a section of member `from`'s part of `area` into this processor's part of `into`, from `offset` on, at the
     /// boundary and with one copy only. Transfers come before puts, and read everything before any of them writes.
     ///
+    /// ```
+    /// let values = superstep::Config::new().procs(3).run_all(|g| {
+    ///     let area = g.area::<usize>(2);
+    ///     area.local_mut()[0] = g.rank();
+    ///     g.step(|s| s.hp_get((s.rank() + 1) % s.size(), &area, ..1, &area, 1));
+    ///     area.local().to_vec()
+    /// });
+    /// assert_eq!(values.unwrap(), [[0, 1], [1, 2], [2, 0]]);
+    /// ```
+    ///
     /// # Cost
     ///
     /// n g for n words, and two more waits in the boundary.
@@ -182,6 +202,16 @@ impl Step {
     }
 
     /// Moves like [`hp_get`](Self::hp_get), or returns why that cannot be done.
+    ///
+    /// ```
+    /// use superstep::{Config, ErrorKind, Local, strided};
+    ///
+    /// let kind = Config::new().procs(2).run(|g| {
+    ///     let area = g.area::<u8>(4);
+    ///     g.step(|s| Local(s.try_hp_get(1, &area, strided(.., 2), &area, 0).unwrap_err().kind()))
+    /// });
+    /// assert_eq!(kind.unwrap(), ErrorKind::BadSection);
+    /// ```
     #[track_caller]
     pub fn try_hp_get<T: Element>(
         &self,
