@@ -2,3 +2,4 @@
 
 mod broadcast;
 mod collectives;
+mod reduce;
