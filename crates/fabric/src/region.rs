@@ -100,6 +100,17 @@ fn map(bytes: usize) -> Option<(NonNull<u8>, Whole)> {
     Some((NonNull::new(start.cast())?, Whole::Mapped(length)))
 }
 
+/// Asks for huge pages under a vector's memory, as far as it covers any. It helps only what has not been touched yet.
+pub(crate) fn prefer_huge(vector: &mut Vec<u8>) {
+    let base = vector.as_mut_ptr();
+    let start = base.map_addr(|address| address.next_multiple_of(HUGE));
+    let end = (base.addr() + vector.capacity()) / HUGE * HUGE;
+    if start.addr() < end {
+        // SAFETY: the range lies in the vector's memory, and advice changes nothing that is in it.
+        unsafe { libc::madvise(start.cast(), end - start.addr(), libc::MADV_HUGEPAGE) };
+    }
+}
+
 impl<T> Drop for Memory<T> {
     fn drop(&mut self) {
         match self.whole {

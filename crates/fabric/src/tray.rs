@@ -1,5 +1,6 @@
 //! What one processor hands another at a meeting.
 
+use crate::region;
 use std::any::Any;
 
 /// A buffer of bytes, and objects that move as they are.
@@ -18,6 +19,14 @@ impl Tray {
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty() && self.moved.is_empty()
+    }
+
+    /// Makes room for so many more bytes, on huge pages where they are many.
+    pub fn make_room(&mut self, more: usize) {
+        if self.bytes.capacity() - self.bytes.len() < more {
+            self.bytes.reserve(more);
+            region::prefer_huge(&mut self.bytes);
+        }
     }
 
     /// Empties it and keeps the room.

@@ -50,6 +50,8 @@ struct Job {
 }
 
 struct Worker {
+    /// How many were started before it.
+    number: usize,
     thread: Thread,
     desk: Arc<Desk>,
     stack_bytes: usize,
@@ -71,7 +73,10 @@ struct Latch {
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
+/// Workers without a job, in the order of their age.
 static IDLE: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
+/// How many workers there have been.
+static STARTED: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     /// Whether this thread is a worker with a job.
@@ -124,22 +129,31 @@ fn scope(processors: usize, options: Options, work: &Work<'_>) {
         worker.give(Job { work, rank, pin: options.pin, done: Arc::clone(&latch) });
     }
     latch.wait();
-    lock(&IDLE).extend(workers);
+    dismiss(workers);
     let panic = lock(&latch.panic).take();
     if let Some(payload) = panic {
         resume_unwind(payload);
     }
 }
 
-/// Takes idle workers with enough stack, the same ones in the same order where possible, and starts the missing ones.
+/// Takes idle workers with enough stack, the oldest first, and starts the missing ones.
+///
+/// So runs of one size have the same threads, in the same order: their caches are warm, and so are the arenas of the
+/// memory allocator, of which there are fewer than threads in a process that has run with many.
 fn hire(processors: usize, stack_bytes: usize) -> Vec<Worker> {
     let mut workers = Vec::with_capacity(processors);
     let mut idle = lock(&IDLE);
-    let from = idle.len().saturating_sub(processors);
-    workers.extend(idle.extract_if(from.., |worker| worker.stack_bytes >= stack_bytes));
+    workers.extend(idle.extract_if(.., |worker| worker.stack_bytes >= stack_bytes).take(processors));
     drop(idle);
     workers.extend((workers.len()..processors).map(|_| Worker::start(stack_bytes)));
     workers
+}
+
+/// Gives workers back, so that the idle ones are in the order of their age.
+fn dismiss(workers: Vec<Worker>) {
+    let mut idle = lock(&IDLE);
+    idle.extend(workers);
+    idle.sort_unstable_by_key(|worker| worker.number);
 }
 
 impl Worker {
@@ -156,7 +170,8 @@ impl Worker {
                 }
             })
             .expect("the system has no thread left to give");
-        Self { thread: handle.thread().clone(), desk, stack_bytes }
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        Self { number, thread: handle.thread().clone(), desk, stack_bytes }
     }
 
     fn give(&self, job: Job) {

@@ -56,6 +56,8 @@ pub(crate) enum Kind {
 /// The length of a record's header, and of that of a long one.
 const SHORT: usize = 8;
 const LONG: usize = 16;
+/// From so many bytes on it pays to look after the memory they go to.
+const MANY: usize = 1 << 20;
 /// A length that says: look behind the header.
 const TOO_LONG: usize = (1 << 24) - 1;
 const ITEM: u32 = 1 << 31;
@@ -91,7 +93,11 @@ impl Outbox {
         expected: usize,
         write: impl FnOnce(&mut Vec<u8>) -> R,
     ) -> R {
-        let bytes = &mut self.tray(to).bytes;
+        let tray = self.tray(to);
+        if expected >= MANY {
+            tray.make_room(expected + LONG);
+        }
+        let bytes = &mut tray.bytes;
         let at = bytes.len();
         let mut header = if expected < TOO_LONG { SHORT } else { LONG };
         // The padding is a constant, so that this is one store and no call.
