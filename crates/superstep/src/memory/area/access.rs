@@ -1,17 +1,20 @@
-//! Making areas, and reading and writing those of others.
+//! What an area is: this processor's part of it, and the handle.
 
-use super::transfer::{Transfers, push_words, read_words};
-use crate::memory::section::{BadSection, Section, Span};
+use super::{
+    put_get::pick,
+    transfer::{Transfers, read_words},
+};
 use crate::{
     engine::{
-        Address, Core, Element, Group, Item, Kind, Object, Outbox, Payload, Pending, Phase, Record, Registry, Step,
-        Tally, damaged, flags, type_hash,
+        Address, Core, Element, Group, Kind, Object, Outbox, Payload, Phase, Record, Registry, Tally, damaged,
+        type_hash,
     },
-    error::{Error, ErrorKind, Result, place},
+    error::{ErrorKind, Result, place},
+    memory::section::{BadSection, Section, Span},
 };
 use fabric::{Circle, Reach, Region};
 use std::{
-    any::{self, type_name},
+    any::type_name,
     cell::{Cell, Ref, RefCell, RefMut},
     panic::Location,
     rc::Rc,
@@ -34,9 +37,9 @@ pub(super) struct Part<T> {
 pub(super) const STAGED: u64 = u64::MAX;
 
 /// A put that gave its vector away.
-struct Given<T> {
-    at: usize,
-    values: Vec<T>,
+pub(super) struct Given<T> {
+    pub(super) at: usize,
+    pub(super) values: Vec<T>,
 }
 
 impl<T: Element> Part<T> {
@@ -348,206 +351,5 @@ impl<T: Element> Drop for Area<T> {
 impl<T: Element> std::fmt::Debug for Area<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Area<{}>({} elements here)", type_name::<T>(), self.len())
-    }
-}
-
-impl Step {
-    /// Copies `values` to member `to`'s part of `area`, from `offset` on, at the boundary.
-    ///
-    /// They are read now: what `values` hold later makes no difference. Where several puts meet, they are applied by
-    /// the rank of their sources and then in the order of issue, so the last one stands (S3). No values is no put.
-    ///
-    /// ```
-    /// let values = superstep::Config::new().procs(3).run(|g| {
-    ///     let area = g.area::<usize>(3);
-    ///     g.step(|s| s.put(0, &[10 * s.rank()], &area, s.rank()));
-    ///     area.local().to_vec()
-    /// });
-    /// assert_eq!(values.unwrap(), [0, 10, 20]);
-    /// ```
-    ///
-    /// # Cost
-    ///
-    /// n g for n words, sent and received; two copies.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such member, if the values do not fit, or if another group made the area. Nothing is queued then;
-    /// [`try_put`](Self::try_put) returns the error.
-    #[track_caller]
-    #[inline]
-    pub fn put<T: Element>(&self, to: usize, values: &[T], area: &Area<T>, offset: usize) {
-        self.try_put(to, values, area, offset).unwrap_or_else(|error| error.raise());
-    }
-
-    /// Puts like [`put`](Self::put), or returns why that cannot be done.
-    ///
-    /// ```
-    /// use superstep::{Config, ErrorKind, Local};
-    ///
-    /// let kind = Config::new().procs(2).run(|g| {
-    ///     let area = g.area::<u8>(2);
-    ///     g.step(|s| Local(s.try_put(1, &[1, 2, 3], &area, 0).unwrap_err().kind()))
-    /// });
-    /// assert_eq!(kind.unwrap(), ErrorKind::OutOfBounds);
-    /// ```
-    #[track_caller]
-    #[inline]
-    pub fn try_put<T: Element>(&self, to: usize, values: &[T], area: &Area<T>, offset: usize) -> Result {
-        let site = Location::caller();
-        self.core.check_member(&area.core, "area", site)?;
-        if values.is_empty() {
-            return Ok(());
-        }
-        self.core.check_rank(to, site)?;
-        area.check_place(to, offset, values.len(), site)?;
-        let (address, bytes) = (Address::Object(area.number), size_of_val(values));
-        self.outbox().push_sized(to, address, Record::Data, bytes + 8, |out| write_put(out, offset, values));
-        Ok(())
-    }
-
-    /// Gives `values` away to member `to`'s part of `area`: they are copied once, at the boundary.
-    pub(super) fn give<T: Element>(&self, to: usize, values: Vec<T>, area: &Area<T>, offset: usize) {
-        let address = Address::Object(area.number);
-        if self.core.circle.borrow().shares(to) {
-            self.outbox().push_moved(to, address, Box::new(Given { at: offset, values }));
-        } else {
-            let bytes = size_of_val(&values[..]);
-            self.outbox().push_sized(to, address, Record::Data, bytes + 8, |out| write_put(out, offset, &values));
-        }
-    }
-
-    /// Reads a section of member `from`'s part of `area`, as it is when all have reached the boundary, before any of
-    /// this step's puts.
-    ///
-    /// ```
-    /// let values = superstep::Config::new().procs(2).run_all(|g| {
-    ///     let area = g.area::<usize>(4);
-    ///     area.local_mut().fill(g.rank());
-    ///     g.step(|s| s.get(1 - s.rank(), &area, ..2))
-    /// });
-    /// assert_eq!(values.unwrap(), [[1, 1], [0, 0]]);
-    /// ```
-    ///
-    /// # Cost
-    ///
-    /// n g for n words, and one more wait in the boundary.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such member or section, or if another group made the area. [`try_get`](Self::try_get) returns the
-    /// error.
-    #[track_caller]
-    pub fn get<T: Element>(&self, from: usize, area: &Area<T>, at: impl Section<1>) -> Pending<Vec<T>> {
-        self.try_get(from, area, at).unwrap_or_else(|error| error.raise())
-    }
-
-    /// Gets like [`get`](Self::get), or returns why that cannot be done.
-    ///
-    /// ```
-    /// use superstep::{Config, ErrorKind, Local};
-    ///
-    /// let kind = Config::new().procs(2).run(|g| {
-    ///     let area = g.area::<u8>(2);
-    ///     g.step(|s| Local(s.try_get(5, &area, ..).unwrap_err().kind()))
-    /// });
-    /// assert_eq!(kind.unwrap(), ErrorKind::RankOutOfRange);
-    /// ```
-    #[track_caller]
-    pub fn try_get<T: Element>(&self, from: usize, area: &Area<T>, at: impl Section<1>) -> Result<Pending<Vec<T>>> {
-        let site = Location::caller();
-        self.core.check_member(&area.core, "area", site)?;
-        if is_nothing(&at) {
-            let span = Span { first: 0, step: 1, count: 0 };
-            return Ok(self.core.place_alone(Get {
-                from: self.rank(),
-                span,
-                reach: None,
-                values: Some(Vec::<T>::new()),
-                site,
-            }));
-        }
-        self.core.check_rank(from, site)?;
-        let span = area.check_section(from, &at, site)?;
-        let reach = area.part.reaches.borrow()[from].clone();
-        let is_reached = reach.is_some();
-        let get = Get { from, span, reach, values: None, site };
-        let pending = self.core.place_alone(get);
-        self.core.raise_flag(flags::READS);
-        if !is_reached {
-            self.outbox().push(from, Address::Object(area.number), Record::Request, |out| {
-                for word in [u64::from(pending.item), span.first as u64, span.count as u64, span.step as u64] {
-                    out.extend_from_slice(&word.to_le_bytes());
-                }
-            });
-        }
-        Ok(pending)
-    }
-}
-
-/// Whether a section has no elements, whatever it is a section of: then nothing is asked for, and nothing can be wrong.
-pub(super) fn is_nothing(section: &impl Section<1>) -> bool {
-    section.spans(&[isize::MAX as usize]).is_ok_and(|[span]| span.count == 0)
-}
-
-/// The elements of a section out of its hull.
-fn pick<T: Element>(hull: &[T], span: Span) -> Vec<T> {
-    if span.is_range() {
-        return hull.to_vec();
-    }
-    let start = span.hull().start;
-    span.indices().map(|index| hull[index - start]).collect()
-}
-
-#[inline]
-fn write_put<T: Element>(out: &mut Vec<u8>, offset: usize, values: &[T]) {
-    let values = bytemuck::cast_slice::<T, u8>(values);
-    push_words(out, &[offset as u64]);
-    out.extend_from_slice(values);
-}
-
-/// A section of somebody's part, on its way.
-struct Get<T> {
-    from: usize,
-    span: Span,
-    reach: Option<Reach<T>>,
-    values: Option<Vec<T>>,
-    site: &'static Location<'static>,
-}
-
-impl<T: Element> Item for Get<T> {
-    fn describe(&self) -> String {
-        format!("get of {}", type_name::<T>())
-    }
-
-    fn read(&mut self, left: &[usize]) -> Result {
-        if left.contains(&self.from) {
-            let message =
-                format!("rank {} left the group before this get was served ({})", self.from, place(self.site));
-            return Err(Error::new(ErrorKind::Departed, message));
-        }
-        if let Some(reach) = &self.reach {
-            let loan = reach.read(self.span.hull()).map_err(|refused| {
-                Error::new(
-                    ErrorKind::Damaged,
-                    format!("rank {} lends nothing: {refused} ({})", self.from, place(self.site)),
-                )
-            })?;
-            self.values = Some(pick(&loan, self.span));
-        }
-        Ok(())
-    }
-
-    fn deliver(&mut self, _: usize, payload: Payload<'_>) -> Result {
-        let values = crate::engine::decode_plain(payload.bytes()?)?;
-        if values.len() != self.span.count {
-            return Err(damaged());
-        }
-        self.values = Some(values);
-        Ok(())
-    }
-
-    fn outcome(&mut self) -> &mut dyn any::Any {
-        &mut self.values
     }
 }

@@ -13,7 +13,8 @@
 
 use super::{
     Area, Source,
-    access::{Part, STAGED, is_nothing},
+    access::{Part, STAGED},
+    put_get::is_nothing,
 };
 use crate::{
     engine::{Address, Element, Outbox, Record, Registry, Step, damaged, flags},
