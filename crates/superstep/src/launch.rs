@@ -88,7 +88,7 @@ pub enum Fabric {
 /// | [`procs`](Self::procs) | `SUPERSTEP_PROCS` | the cores that this process may use |
 /// | [`fabric`](Self::fabric) | `SUPERSTEP_FABRIC`: `threads`, `sim` or `sim-shared`; the seed is `SUPERSTEP_SEED` | threads |
 /// | [`pin`](Self::pin) | `SUPERSTEP_PIN`: `0` or `1` | not pinned |
-/// | [`stack_bytes`](Self::stack_bytes) | `SUPERSTEP_STACK_BYTES` | 256 MiB |
+/// | [`stack_bytes`](Self::stack_bytes) | `SUPERSTEP_STACK_BYTES` | 64 MiB |
 ///
 /// ```
 /// use superstep::{Config, Sum};

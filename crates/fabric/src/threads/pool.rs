@@ -32,7 +32,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { pin: false, stack_bytes: 256 << 20 }
+        Self { pin: false, stack_bytes: 64 << 20 }
     }
 }
 
