@@ -36,6 +36,8 @@ pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 struct Inner {
     kind: ErrorKind,
     message: String,
+    /// Whether the message says in which step of which group it happened.
+    is_placed: bool,
 }
 
 /// The known ways to fail.
@@ -106,7 +108,16 @@ pub enum ErrorKind {
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Arc::new(Inner { kind, message: message.into() }))
+        Self(Arc::new(Inner { kind, message: message.into(), is_placed: false }))
+    }
+
+    /// An error whose message says in which step of which group it happened.
+    pub(crate) fn placed(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self(Arc::new(Inner { kind, message: message.into(), is_placed: true }))
+    }
+
+    pub(crate) fn is_placed(&self) -> bool {
+        self.0.is_placed
     }
 
     /// Which of the known mistakes it is.

@@ -214,8 +214,7 @@ impl Core {
             self.renumber(&self.regroup(&left));
             let error = Error::from(Failure::GaveUp { rank: self.processor, report });
             // What failed while it was combined knows the operator, and not where that was. All members are here.
-            let is_placed = error.to_string().starts_with("step ");
-            return Err(if is_placed { error } else { self.error(error.kind(), &error, self.site.get()) });
+            return Err(if error.is_placed() { error } else { self.error(error.kind(), &error, self.site.get()) });
         }
         if total.has(flags::DIVERGED) {
             self.renumber(&self.regroup(&left));
@@ -439,7 +438,7 @@ impl Core {
     /// An error about the step that has just closed.
     pub(crate) fn closed_error(&self, kind: ErrorKind, what: impl std::fmt::Display) -> Error {
         let step = self.steps.get().wrapping_sub(1);
-        Error::new(kind, format!("step {step} of group {}: {what} ({})", self.path(), place(self.site.get())))
+        Error::placed(kind, format!("step {step} of group {}: {what} ({})", self.path(), place(self.site.get())))
     }
 
     /// A fingerprint of a list of numbers.

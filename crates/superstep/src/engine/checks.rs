@@ -140,7 +140,7 @@ impl Core {
             None => (found.first.clone(), found.first),
         };
         let (kind, difference) = compare((first.0, &first.1), (second, &other));
-        Ok(Error::new(kind, format!("step {} of group {}: {difference}", first.1.step, self.path())))
+        Ok(Error::placed(kind, format!("step {} of group {}: {difference}", first.1.step, self.path())))
     }
 }
 

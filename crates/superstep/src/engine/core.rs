@@ -132,7 +132,7 @@ impl Core {
     #[cold]
     pub(crate) fn error(&self, kind: ErrorKind, what: impl std::fmt::Display, site: &Location<'_>) -> Error {
         let message = format!("step {} of group {}: {what} ({})", self.steps.get(), self.path(), place(site));
-        Error::new(kind, message)
+        Error::placed(kind, message)
     }
 
     /// Enters a step at `site`.
