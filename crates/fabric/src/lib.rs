@@ -19,5 +19,5 @@ pub mod tree;
 
 pub use circle::{Alarm, Circle, Meld, Melded};
 pub use failure::Failure;
-pub use region::{Loan, Plain, Reach, Refused, Region};
+pub use region::{Buffer, Loan, Plain, Reach, Refused, Region, make_room};
 pub use tray::Tray;

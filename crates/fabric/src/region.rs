@@ -13,9 +13,12 @@
 //!   the region is closed, or by `pull`, under a write claim.
 //! - **M3** A peer reads only under a read claim. Read claims are granted only while the region is open and never
 //!   overlap a write claim; a region is closed, and a write claim granted, only where no claim stands in the way.
+//! - **M4** The memory under a region changes only in `swap`, through `&mut Region` and while the region is closed, so no
+//!   claim stands and no slice is lent; a claim is granted on what opening the region has published.
 
 use std::{
-    alloc::{Layout, handle_alloc_error},
+    alloc::Layout,
+    cell::UnsafeCell,
     fmt,
     ops::{Deref, Range},
     ptr::NonNull,
@@ -56,20 +59,62 @@ unsafe impl<T: Plain> Send for Memory<T> {}
 unsafe impl<T: Plain> Sync for Memory<T> {}
 
 impl<T: Plain> Memory<T> {
-    fn zeroed(len: usize) -> Self {
-        let layout = Layout::array::<T>(len).expect("a region larger than the address space was asked for");
-        let layout = layout.align_to(LINE).expect("an alignment of 128 is a valid one");
+    /// `None` where the system has no such memory.
+    fn zeroed(len: usize) -> Option<Self> {
+        let layout = Layout::array::<T>(len).ok()?.align_to(LINE).ok()?;
         if layout.size() == 0 {
-            return Self { start: NonNull::dangling(), len, whole: Whole::Nothing };
+            return Some(Self { start: NonNull::dangling(), len, whole: Whole::Nothing });
         }
         let (start, whole) = if layout.size() >= HUGE {
-            map(layout.size()).unwrap_or_else(|| handle_alloc_error(layout))
+            map(layout.size())?
         } else {
             // SAFETY: the layout's size is not zero.
             let start = unsafe { std::alloc::alloc_zeroed(layout) };
-            (NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout)), Whole::Heap(layout))
+            (NonNull::new(start)?, Whole::Heap(layout))
         };
-        Self { start: start.cast(), len, whole }
+        Some(Self { start: start.cast(), len, whole })
+    }
+
+    #[inline]
+    fn as_slice(&self) -> &[T] {
+        // SAFETY: M1; whoever lends the memory sees to it that nobody writes meanwhile.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+
+    #[inline]
+    fn as_mut_slice(&mut self) -> &mut [T] {
+        // SAFETY: M1; whoever lends the memory sees to it that nobody else uses it meanwhile.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+}
+
+/// Plain memory of one owner that can take the place of a region's.
+///
+/// It is of the same make as a region: zeros at first, aligned to cache lines, on huge pages where it is large.
+pub struct Buffer<T>(Memory<T>);
+
+impl<T: Plain> Buffer<T> {
+    /// Makes one of `len` zeros; `None` where the system has no such memory.
+    pub fn new(len: usize) -> Option<Self> {
+        Memory::zeroed(len).map(Self)
+    }
+
+    /// All of it.
+    #[inline]
+    pub fn as_slice(&self) -> &[T] {
+        self.0.as_slice()
+    }
+
+    /// All of it, for writing.
+    #[inline]
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        self.0.as_mut_slice()
+    }
+}
+
+impl<T> fmt::Debug for Buffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Buffer({} elements)", self.0.len)
     }
 }
 
@@ -100,11 +145,26 @@ fn map(bytes: usize) -> Option<(NonNull<u8>, Whole)> {
     Some((NonNull::new(start.cast())?, Whole::Mapped(length)))
 }
 
+/// Makes room in `vector` for so many more elements, on huge pages where they are many.
+///
+/// ```
+/// let mut numbers = vec![1u32];
+/// fabric::make_room(&mut numbers, 99);
+/// assert!(numbers.capacity() >= 100);
+/// ```
+#[inline]
+pub fn make_room<T: Plain>(vector: &mut Vec<T>, more: usize) {
+    if vector.capacity() - vector.len() < more {
+        vector.reserve(more);
+        prefer_huge(vector);
+    }
+}
+
 /// Asks for huge pages under a vector's memory, as far as it covers any. It helps only what has not been touched yet.
-pub(crate) fn prefer_huge(vector: &mut Vec<u8>) {
+fn prefer_huge<T: Plain>(vector: &mut Vec<T>) {
     let base = vector.as_mut_ptr();
     let start = base.map_addr(|address| address.next_multiple_of(HUGE));
-    let end = (base.addr() + vector.capacity()) / HUGE * HUGE;
+    let end = (base.addr() + vector.capacity() * size_of::<T>()) / HUGE * HUGE;
     if start.addr() < end {
         // SAFETY: the range lies in the vector's memory, and advice changes nothing that is in it.
         unsafe { libc::madvise(start.cast(), end - start.addr(), libc::MADV_HUGEPAGE) };
@@ -138,13 +198,25 @@ const OPEN: usize = 1;
 const CLAIM: usize = 2;
 
 struct Core<T> {
-    memory: Memory<T>,
+    /// M4.
+    memory: UnsafeCell<Memory<T>>,
+    len: usize,
     /// Whether it is open, and how many claims stand: what the owner changes in every step takes no lock.
     state: AtomicUsize,
     claims: Mutex<Claims>,
 }
 
+// SAFETY: who touches the memory when is ruled by M2, M3 and M4.
+unsafe impl<T: Plain> Sync for Core<T> {}
+
 impl<T> Core<T> {
+    /// The memory's first element.
+    #[inline]
+    fn start(&self) -> NonNull<T> {
+        // SAFETY: M4: whoever asks holds the region or a claim, and `swap` needs the region to itself.
+        unsafe { (*self.memory.get()).start }
+    }
+
     /// Counts one more claim, if the region is open.
     fn enter(&self) -> Result<(), Refused> {
         // The acquire pairs with the owner's release when it opened the region: what it wrote is visible.
@@ -207,16 +279,41 @@ pub struct Region<T> {
 
 impl<T: Plain> Region<T> {
     /// Makes a region of `len` zeros, aligned to cache lines, on huge pages where it is large and the system has them.
+    ///
+    /// # Panics
+    ///
+    /// If the system has no such memory; [`try_new`](Self::try_new) says so.
     pub fn new(len: usize) -> Self {
-        Self {
-            core: Arc::new(Core { memory: Memory::zeroed(len), state: AtomicUsize::new(0), claims: Mutex::default() }),
-            open: false,
+        let none = || panic!("the system has no memory for {len} elements of {} bytes", size_of::<T>());
+        Self::try_new(len).unwrap_or_else(none)
+    }
+
+    /// Makes a region like [`new`](Self::new); `None` where the system has no such memory.
+    pub fn try_new(len: usize) -> Option<Self> {
+        let memory = UnsafeCell::new(Memory::zeroed(len)?);
+        let core = Core { memory, len, state: AtomicUsize::new(0), claims: Mutex::default() };
+        Some(Self { core: Arc::new(core), open: false })
+    }
+
+    /// Puts `buffer`, which has to be as long, in the place of the region's memory, and that into `buffer`. Closes the
+    /// region to peers; those that reach it see the new memory when it is open again.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ, or if a peer holds a claim. The phases of a boundary exclude that.
+    pub fn swap(&mut self, buffer: &mut Buffer<T>) {
+        assert_eq!(self.len(), buffer.0.len, "memory of another length was to take a region's place");
+        if self.open {
+            self.close();
         }
+        // SAFETY: M4: the region is closed, no claim stands, and `self` is borrowed exclusively, so is nothing of it.
+        let memory = unsafe { &mut *self.core.memory.get() };
+        std::mem::swap(memory, &mut buffer.0);
     }
 
     /// How many elements it has.
     pub fn len(&self) -> usize {
-        self.core.memory.len
+        self.core.len
     }
 
     /// Whether it has none.
@@ -227,9 +324,8 @@ impl<T: Plain> Region<T> {
     /// The whole region, for reading.
     #[inline]
     pub fn as_slice(&self) -> &[T] {
-        let memory = &self.core.memory;
         // SAFETY: M1; by M2 nobody writes while `self` is borrowed.
-        unsafe { std::slice::from_raw_parts(memory.start.as_ptr(), memory.len) }
+        unsafe { std::slice::from_raw_parts(self.core.start().as_ptr(), self.core.len) }
     }
 
     /// The whole region, for writing. Closes it to peers.
@@ -242,9 +338,8 @@ impl<T: Plain> Region<T> {
         if self.open {
             self.close();
         }
-        let memory = &self.core.memory;
         // SAFETY: M1; by M3 no peer reads while the region is closed, and `self` is borrowed for the slice's lifetime.
-        unsafe { std::slice::from_raw_parts_mut(memory.start.as_ptr(), memory.len) }
+        unsafe { std::slice::from_raw_parts_mut(self.core.start().as_ptr(), self.core.len) }
     }
 
     #[cold]
@@ -289,7 +384,7 @@ impl<T: Plain> Region<T> {
     fn write_to(&mut self, range: Range<usize>, data: &[T]) -> Result<(), Refused> {
         let claim = WriteClaim::take(&self.core, range)?;
         // SAFETY: the range lies in the region.
-        let target = unsafe { self.core.memory.start.add(claim.range.start) };
+        let target = unsafe { self.core.start().add(claim.range.start) };
         // SAFETY: `data` is readable, by a borrow or by its claim; `target` is writable by its own (M2, M3); and
         // nothing readable overlaps a write claim.
         unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), target.as_ptr(), data.len()) };
@@ -300,7 +395,7 @@ impl<T: Plain> Region<T> {
 
 impl<T> fmt::Debug for Region<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Region({} elements)", self.core.memory.len)
+        write!(f, "Region({} elements)", self.core.len)
     }
 }
 
@@ -346,7 +441,7 @@ pub struct Reach<T> {
 impl<T: Plain> Reach<T> {
     /// How many elements the region has.
     pub fn len(&self) -> usize {
-        self.core.memory.len
+        self.core.len
     }
 
     /// Whether it has none.
@@ -381,7 +476,7 @@ impl<T> Clone for Reach<T> {
 
 impl<T> fmt::Debug for Reach<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Reach({} elements)", self.core.memory.len)
+        write!(f, "Reach({} elements)", self.core.len)
     }
 }
 
@@ -397,7 +492,7 @@ impl<T: Plain> Deref for Loan<'_, T> {
     #[inline]
     fn deref(&self) -> &[T] {
         // SAFETY: the claim was granted for a range inside the region.
-        let start = unsafe { self.core.memory.start.add(self.range.start) };
+        let start = unsafe { self.core.start().add(self.range.start) };
         // SAFETY: M1, and by M3 nobody writes to the range while the claim stands.
         unsafe { std::slice::from_raw_parts(start.as_ptr(), self.range.len()) }
     }
@@ -422,6 +517,37 @@ mod tests {
             assert!(region.as_slice().iter().all(|&x| x == 0));
             assert!(len == 0 || region.as_slice().as_ptr().addr().is_multiple_of(LINE));
         }
+    }
+
+    #[test]
+    fn a_swapped_region_shows_its_new_memory_to_those_who_reach_it() {
+        let mut region = Region::<u16>::new(3);
+        let peer = region.reach();
+        region.open();
+        assert_eq!(*peer.read(0..3).unwrap(), [0, 0, 0]);
+        let mut buffer = Buffer::new(3).unwrap();
+        buffer.as_mut_slice().copy_from_slice(&[1, 2, 3]);
+        region.swap(&mut buffer);
+        assert_eq!(peer.read(0..1).err(), Some(Refused::Closed));
+        region.open();
+        assert_eq!(*peer.read(0..3).unwrap(), [1, 2, 3]);
+        assert_eq!(buffer.as_slice(), [0, 0, 0]);
+    }
+
+    #[test]
+    #[should_panic(expected = "while a peer was reading")]
+    fn a_region_cannot_be_swapped_under_a_reader() {
+        let mut region = Region::<u8>::new(4);
+        region.open();
+        let peer = region.reach();
+        let _loan = peer.read(0..1).unwrap();
+        region.swap(&mut Buffer::new(4).unwrap());
+    }
+
+    #[test]
+    fn memory_that_does_not_exist_is_not_given() {
+        assert!(Region::<u64>::try_new(usize::MAX).is_none());
+        assert!(Buffer::<u8>::new(isize::MAX as usize).is_none());
     }
 
     #[test]

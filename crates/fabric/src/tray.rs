@@ -23,10 +23,7 @@ impl Tray {
 
     /// Makes room for so many more bytes, on huge pages where they are many.
     pub fn make_room(&mut self, more: usize) {
-        if self.bytes.capacity() - self.bytes.len() < more {
-            self.bytes.reserve(more);
-            region::prefer_huge(&mut self.bytes);
-        }
+        region::make_room(&mut self.bytes, more);
     }
 
     /// Empties it and keeps the room.

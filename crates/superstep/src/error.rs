@@ -64,6 +64,12 @@ pub enum ErrorKind {
     OutOfBounds,
     /// A section's bounds and stride contradict each other.
     BadSection,
+    /// An index that no element has.
+    IndexOutOfRange,
+    /// An element that another processor owns was read without having been mirrored or gathered.
+    NotMirrored,
+    /// An element that another processor owns was written without a step.
+    NotOwned,
     /// A list has another length than the call needs.
     BadLength,
     /// A shared variable was written outside of any step.
@@ -93,8 +99,14 @@ pub enum ErrorKind {
     CombineMismatch,
     /// Copies that should agree do not.
     ReplicaDiverged,
-    /// A checked operator overflowed.
+    /// A checked operator overflowed, or a shape has more elements than can be counted.
     Overflow,
+    /// The system has no memory for an array.
+    OutOfMemory,
+    /// A section that a subgroup imports is not one of the array.
+    SectionMismatch,
+    /// Two subgroups import sections of an array that overlap.
+    ExportConflict,
     /// A value could not be encoded.
     Encode,
 
@@ -140,8 +152,8 @@ impl Error {
     /// ```
     pub fn is_misuse(&self) -> bool {
         use ErrorKind::{
-            BadConfig, BadLength, BadProcs, BadSection, NestedRun, NoValue, NotMember, OutOfBounds, OutsideStep,
-            RankOutOfRange, StalePending, StillBorrowed,
+            BadConfig, BadLength, BadProcs, BadSection, IndexOutOfRange, NestedRun, NoValue, NotMember, NotMirrored,
+            NotOwned, OutOfBounds, OutOfMemory, OutsideStep, RankOutOfRange, StalePending, StillBorrowed,
         };
         matches!(
             self.kind(),
@@ -150,6 +162,10 @@ impl Error {
                 | NestedRun
                 | RankOutOfRange
                 | OutOfBounds
+                | IndexOutOfRange
+                | NotMirrored
+                | NotOwned
+                | OutOfMemory
                 | BadLength
                 | BadSection
                 | OutsideStep

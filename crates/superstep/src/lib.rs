@@ -46,4 +46,7 @@ pub use engine::{
 };
 pub use error::{Error, ErrorKind, Result};
 pub use launch::{Config, Fabric, cores, run, run_all};
-pub use memory::{Area, Ends, Queue, Section, Shared, Source, Strided, strided};
+pub use memory::{
+    Area, Array, Block, BlockCyclic, Cyclic, Distribution, Ends, Gatherer, Irregular, OneScatterer, Place, Queue,
+    Scatterer, Section, Shared, Source, Strided, Tiles, strided,
+};

@@ -22,6 +22,8 @@ pub(crate) enum Kind {
     Rejoin,
     /// The making of an area.
     Make,
+    /// The making of an array.
+    Array,
 }
 
 impl Kind {
@@ -31,6 +33,7 @@ impl Kind {
             Self::Split => "split",
             Self::Rejoin => "end of the split",
             Self::Make => "making of an area",
+            Self::Array => "making of an array",
         }
     }
 }
@@ -260,6 +263,9 @@ impl Core {
             self.round(&mut inbox, stayed)?;
             self.deliver(&mut inbox)?;
         }
+        if total.has(flags::MIRRORS) {
+            self.mirror(&mut inbox, left, stayed)?;
+        }
         if total.has(flags::POSTED) {
             inbox.recycle(&mut self.outbox.borrow_mut());
         }
@@ -295,6 +301,28 @@ impl Core {
         let mut answers = Inbox::default();
         self.round(&mut answers, stayed)?;
         self.deliver(&mut answers)?;
+        Ok(())
+    }
+
+    /// S2 (d): answers requests and reads directly, when everybody has committed everything.
+    fn mirror(&self, inbox: &mut Inbox, left: &[usize], stayed: &[usize]) -> Result {
+        let registry = self.registry.borrow();
+        inbox.visit(&[exchange::Kind::Mirror], |from, address, payload| match address {
+            Address::Object(number) => {
+                let object = registry.object(number).ok_or_else(exchange::damaged)?;
+                object.mirror(from, payload.bytes()?, &mut self.outbox.borrow_mut())
+            }
+            Address::Item(_) => Err(exchange::damaged()),
+        })?;
+        drop(registry);
+        let mut answers = Inbox::default();
+        self.round(&mut answers, stayed)?;
+        self.deliver(&mut answers)?;
+        for item in self.items.borrow_mut().all_mut() {
+            item.mirror(left)?;
+        }
+        // Nobody writes to its part again before all have read.
+        self.circle.borrow_mut().wait()?;
         Ok(())
     }
 
@@ -400,6 +428,7 @@ impl Core {
             }
         })?;
         for object in changed.iter().filter_map(|&number| registry.object(number)) {
+            object.commit()?;
             object.open();
         }
         Ok(())

@@ -48,6 +48,8 @@ pub(crate) mod flags {
     pub(crate) const FORWARDS: u32 = 1 << 8;
     /// Two contributions came together at a member that leaves and knows no operators: the body is both of them.
     pub(crate) const DEFERRED: u32 = 1 << 9;
+    /// Somebody reads from others after the commit.
+    pub(crate) const MIRRORS: u32 = 1 << 10;
 }
 
 pub(crate) const HEADER: usize = 16;

@@ -178,6 +178,11 @@ impl Core {
         Pending::new(self.items.borrow_mut().place_alone(item), self.steps.get(), self.key)
     }
 
+    /// The number that the next item of this member alone will have.
+    pub(crate) fn next_alone(&self) -> u32 {
+        self.items.borrow().next_alone()
+    }
+
     #[inline]
     pub(crate) fn raise_flag(&self, flag: u32) {
         self.stir();
@@ -212,7 +217,8 @@ impl Core {
         self.declared.get()
     }
 
-    fn declare(&self, what: u64) {
+    /// Notes what must have been declared by all members alike.
+    pub(crate) fn declare(&self, what: u64) {
         self.declared.set(mix(self.declared.get(), what));
     }
 

@@ -51,6 +51,8 @@ pub(crate) enum Kind {
     Request = 2,
     /// A transfer from area to area.
     Notice = 3,
+    /// Answer it after everything is committed.
+    Mirror = 4,
 }
 
 /// The length of a record's header, and of that of a long one.
@@ -238,6 +240,7 @@ impl Inbox {
                     1 => Kind::Moved,
                     2 => Kind::Request,
                     3 => Kind::Notice,
+                    4 => Kind::Mirror,
                     _ => return Err(damaged()),
                 };
                 let object = if kind == Kind::Moved { Some(moved.next().ok_or_else(damaged)?) } else { None };
@@ -256,6 +259,26 @@ impl Inbox {
         }
         Ok(())
     }
+}
+
+/// Appends numbers to a record.
+#[inline]
+pub(crate) fn push_words(out: &mut Vec<u8>, words: &[u64]) {
+    for word in words {
+        out.extend_from_slice(&word.to_le_bytes());
+    }
+}
+
+/// Takes numbers off the front of a record.
+#[inline]
+pub(crate) fn read_words<const N: usize>(bytes: &mut &[u8]) -> Result<[u64; N]> {
+    let mut words = [0; N];
+    for word in &mut words {
+        let (head, rest) = bytes.split_first_chunk().ok_or_else(damaged)?;
+        *word = u64::from_le_bytes(*head);
+        *bytes = rest;
+    }
+    Ok(words)
 }
 
 pub(crate) fn damaged() -> Error {

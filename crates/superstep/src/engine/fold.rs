@@ -16,7 +16,7 @@ pub(crate) fn fold<T: Value>(
     out: &mut Vec<u8>,
 ) -> Result {
     match rule {
-        Rule::Leader => out.extend_from_slice(left),
+        Rule::Leader | Rule::Any => out.extend_from_slice(left),
         Rule::Same if left == right => out.extend_from_slice(left),
         Rule::Same => {
             let message = format!("copies of {} that should be the same differ", name());

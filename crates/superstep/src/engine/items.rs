@@ -56,6 +56,11 @@ pub(crate) trait Item: Any {
         Ok(())
     }
 
+    /// Reads directly from peers, after everything is committed. `left` as in [`read`](Self::read).
+    fn mirror(&mut self, _left: &[usize]) -> Result {
+        Ok(())
+    }
+
     /// Takes a record that member `from` addressed to this item.
     fn deliver(&mut self, _from: usize, _payload: Payload<'_>) -> Result {
         Ok(())
@@ -188,6 +193,11 @@ impl Items {
     /// Adds an item of this member alone, and returns its number.
     pub(crate) fn place_alone<I: Item>(&mut self, item: I) -> u32 {
         self.alone.place(item) | ALONE
+    }
+
+    /// The number that the next item of this member alone will have.
+    pub(crate) fn next_alone(&self) -> u32 {
+        self.alone.used as u32 | ALONE
     }
 
     /// The items that every member has.

@@ -23,7 +23,7 @@ pub(crate) use self::core::{Core, Phase};
 pub(crate) use boundary::Kind;
 pub(crate) use checks::type_hash;
 pub(crate) use contribution::flags;
-pub(crate) use exchange::{Address, Kind as Record, Outbox, Payload, damaged};
+pub(crate) use exchange::{Address, Kind as Record, Outbox, Payload, damaged, push_words, read_words};
 pub(crate) use fold::fold;
 pub(crate) use items::{Item, Needs, Tally};
 pub(crate) use operators::Rule;

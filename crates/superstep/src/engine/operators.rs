@@ -73,6 +73,8 @@ pub trait Combine<T>: Copy + Send + Sync + 'static {
 pub enum Rule {
     /// All that were written, folded.
     Fold,
+    /// The lowest rank's of those that were written.
+    Any,
     /// Rank 0's alone.
     Leader,
     /// All that were written, and they must agree.
@@ -102,6 +104,10 @@ pub struct Any;
 
 impl<T> Combine<T> for Any {
     fn combine(&self, _: &mut T, _: &T) {}
+
+    fn rule(&self) -> Rule {
+        Rule::Any
+    }
 }
 
 /// Takes rank 0's copy, if it wrote; what others wrote is dropped.

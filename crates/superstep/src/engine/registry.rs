@@ -45,8 +45,18 @@ pub(crate) trait Object: Any {
         Ok(())
     }
 
-    /// Commits a record of member `from`.
+    /// Commits a record of member `from`, or keeps it until all records are here.
     fn deliver(&self, _from: usize, _payload: Payload<'_>) -> Result {
+        Ok(())
+    }
+
+    /// Commits the records that were kept. It may be called when there are none.
+    fn commit(&self) -> Result {
+        Ok(())
+    }
+
+    /// Answers a request of member `from`, after everything is committed.
+    fn mirror(&self, _from: usize, _request: &[u8], _outbox: &mut Outbox) -> Result {
         Ok(())
     }
 

@@ -1,35 +1,31 @@
 //! What an area is: this processor's part of it, and the handle.
 
-use super::{
-    put_get::pick,
-    transfer::{Transfers, read_words},
-};
+use super::{put_get::pick, transfer::Transfers};
 use crate::{
     engine::{
-        Address, Core, Element, Group, Kind, Object, Outbox, Payload, Phase, Record, Registry, Tally, damaged,
+        Core, Element, Group, Kind, Object, Outbox, Payload, Phase, Record, Registry, Tally, damaged, read_words,
         type_hash,
     },
     error::{ErrorKind, Result, place},
-    memory::section::{BadSection, Section, Span},
+    memory::{
+        owned::Owned,
+        section::{BadSection, Section, Span},
+    },
 };
-use fabric::{Circle, Reach, Region};
+use fabric::{Circle, Region};
 use std::{
     any::type_name,
-    cell::{Cell, Ref, RefCell, RefMut},
+    cell::{Ref, RefCell, RefMut},
     panic::Location,
     rc::Rc,
 };
 
 /// This processor's part of an area.
 pub(super) struct Part<T> {
-    pub(super) region: RefCell<Region<T>>,
+    pub(super) owned: Owned<T>,
     /// How long everybody's part is.
     pub(super) lens: RefCell<Vec<usize>>,
-    /// How to read everybody's part directly, where that can be done.
-    pub(super) reaches: RefCell<Vec<Option<Reach<T>>>>,
     pub(super) transfers: RefCell<Transfers<T>>,
-    /// The step in which the boundary was last told to look at this part, plus one.
-    marked: Cell<u64>,
     site: &'static Location<'static>,
 }
 
@@ -45,7 +41,7 @@ pub(super) struct Given<T> {
 impl<T: Element> Part<T> {
     /// Copies `bytes` to the place that starts at `at`, whatever their alignment.
     fn write(&self, at: usize, bytes: &[u8]) -> Result {
-        let mut region = self.region.borrow_mut();
+        let mut region = self.owned.region.borrow_mut();
         let len = bytes.len() / size_of::<T>().max(1);
         let target = at.checked_add(len).and_then(|end| region.as_mut_slice().get_mut(at..end)).ok_or_else(damaged)?;
         let target = bytemuck::cast_slice_mut::<T, u8>(target);
@@ -63,11 +59,11 @@ impl<T: Element> Object for Part<T> {
     }
 
     fn is_borrowed(&self) -> bool {
-        self.region.try_borrow_mut().is_err()
+        self.owned.is_borrowed()
     }
 
     fn open(&self) {
-        self.region.borrow_mut().open();
+        self.owned.region.borrow_mut().open();
     }
 
     fn flush(&self, number: u32, outbox: &mut Outbox, circle: &dyn Circle) -> Result {
@@ -80,7 +76,7 @@ impl<T: Element> Object for Part<T> {
             request.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()) as usize);
         let mut word = || words.next().ok_or_else(damaged);
         let (reply_to, first, count, step) = (word()? as u64, word()?, word()?, word()? as isize);
-        let region = self.region.borrow();
+        let region = self.owned.region.borrow();
         if count > region.len() {
             return Err(damaged());
         }
@@ -112,15 +108,10 @@ impl<T: Element> Object for Part<T> {
                 [STAGED] => self.take_staged(from, bytes),
                 [at] => self.write(at as usize, bytes),
             },
-            Payload::Moved(object) => {
-                let object = match object.downcast::<Given<T>>() {
-                    Ok(given) => return self.write(given.at, bytemuck::cast_slice(&given.values)),
-                    Err(object) => object,
-                };
-                let reach = object.downcast::<Reach<T>>().map_err(|_| damaged())?;
-                *self.reaches.borrow_mut().get_mut(from).ok_or_else(damaged)? = Some(*reach);
-                Ok(())
-            }
+            Payload::Moved(object) => match object.downcast::<Given<T>>() {
+                Ok(given) => self.write(given.at, bytemuck::cast_slice(&given.values)),
+                Err(object) => self.owned.accept(from, object),
+            },
         }
     }
 
@@ -132,8 +123,7 @@ impl<T: Element> Object for Part<T> {
         // There are none yet while the area is being made.
         let lens = stayed.iter().filter_map(|&rank| self.lens.borrow().get(rank).copied()).collect();
         *self.lens.borrow_mut() = lens;
-        let reaches = stayed.iter().map(|&rank| self.reaches.borrow()[rank].clone()).collect();
-        *self.reaches.borrow_mut() = reaches;
+        self.owned.renumber(stayed);
     }
 }
 
@@ -199,27 +189,16 @@ impl Group {
         let site = Location::caller();
         let core = self.core();
         core.begin(site, Phase::Step);
-        let mut region = Region::new(len);
-        region.open();
-        let mut reaches = vec![None; core.size.get()];
-        reaches[core.rank.get()] = Some(region.reach());
         let part = Rc::new(Part {
-            region: RefCell::new(region),
+            owned: Owned::new(Region::new(len), core),
             lens: RefCell::default(),
-            reaches: RefCell::new(reaches),
             transfers: RefCell::default(),
-            marked: Cell::new(0),
             site,
         });
         let number = core.add_object(Rc::clone(&part) as Rc<dyn Object>, type_hash::<Part<T>>());
         let lens = core.place::<Tally, Vec<u64>>(Tally::new(len as u64), 0);
         let area = Area { core: Rc::clone(core), part, number };
-        {
-            let (circle, mut outbox) = (core.circle.borrow(), core.outbox.borrow_mut());
-            for to in (0..core.size.get()).filter(|&to| to != core.rank.get() && circle.shares(to)) {
-                outbox.push_moved(to, Address::Object(number), Box::new(area.part.region.borrow().reach()));
-            }
-        }
+        area.part.owned.offer(core, number);
         core.boundary(Kind::Make)?;
         let lens = core.settled(&lens);
         *area.part.lens.borrow_mut() = lens.into_iter().map(|len| len as usize).collect();
@@ -272,11 +251,7 @@ impl<T: Element> Area<T> {
     /// ```
     #[track_caller]
     pub fn local(&self) -> Ref<'_, [T]> {
-        self.mark();
-        match self.part.region.try_borrow() {
-            Ok(region) => Ref::map(region, Region::as_slice),
-            Err(_) => self.refuse_borrow(Location::caller()),
-        }
+        self.part.owned.lend(&self.core, self.number, Location::caller(), &|| self.part.describe())
     }
 
     /// Lends this processor's part for writing. Drop the borrow before the next boundary.
@@ -291,25 +266,7 @@ impl<T: Element> Area<T> {
     /// ```
     #[track_caller]
     pub fn local_mut(&self) -> RefMut<'_, [T]> {
-        self.mark();
-        match self.part.region.try_borrow_mut() {
-            Ok(region) => RefMut::map(region, Region::as_mut_slice),
-            Err(_) => self.refuse_borrow(Location::caller()),
-        }
-    }
-
-    #[cold]
-    fn refuse_borrow(&self, site: &Location<'_>) -> ! {
-        let what = format!("the {} is borrowed twice; drop the first borrow", self.part.describe());
-        self.core.error(ErrorKind::StillBorrowed, what, site).raise()
-    }
-
-    /// Makes the boundary look at this area.
-    fn mark(&self) {
-        let step = self.core.steps.get().wrapping_add(1);
-        if self.part.marked.replace(step) != step || step == 0 {
-            self.core.registry().touched.push(self.number);
-        }
+        self.part.owned.lend_mut(&self.core, self.number, Location::caller(), &|| self.part.describe())
     }
 
     /// Refuses a section that member `of`'s part does not have.

@@ -1,8 +1,8 @@
 //! Reading and writing the areas of others.
 
-use super::{Area, access::Given, transfer::push_words};
+use super::{Area, access::Given};
 use crate::{
-    engine::{Address, Element, Item, Payload, Pending, Record, Step, damaged, flags},
+    engine::{Address, Element, Item, Payload, Pending, Record, Step, damaged, flags, push_words},
     error::{Error, ErrorKind, Result, place},
     memory::section::{Section, Span},
 };
@@ -130,7 +130,7 @@ impl Step {
         }
         self.core.check_rank(from, site)?;
         let span = area.check_section(from, &at, site)?;
-        let reach = area.part.reaches.borrow()[from].clone();
+        let reach = area.part.owned.reaches.borrow()[from].clone();
         let is_reached = reach.is_some();
         let get = Get { from, span, reach, values: None, site };
         let pending = self.core.place_alone(get);

@@ -17,7 +17,7 @@ use super::{
     put_get::is_nothing,
 };
 use crate::{
-    engine::{Address, Element, Outbox, Record, Registry, Step, damaged, flags},
+    engine::{Address, Element, Outbox, Record, Registry, Step, damaged, flags, push_words, read_words},
     error::{Error, ErrorKind, Result},
     memory::section::Section,
 };
@@ -68,24 +68,6 @@ mod word {
     pub(super) const PUT_DATA: u64 = 1;
     /// "I pull a section of yours": target area, start, length.
     pub(super) const LEND: u64 = 2;
-}
-
-#[inline]
-pub(super) fn push_words(out: &mut Vec<u8>, words: &[u64]) {
-    for word in words {
-        out.extend_from_slice(&word.to_le_bytes());
-    }
-}
-
-#[inline]
-pub(super) fn read_words<const N: usize>(bytes: &mut &[u8]) -> Result<[u64; N]> {
-    let mut words = [0; N];
-    for word in &mut words {
-        let (head, rest) = bytes.split_first_chunk().ok_or_else(damaged)?;
-        *word = u64::from_le_bytes(*head);
-        *bytes = rest;
-    }
-    Ok(words)
 }
 
 /// A request's reply goes to an item, or to the pull of an area: then its highest bit is set, and below it stand the
@@ -239,7 +221,7 @@ impl Step {
         if range.is_empty() {
             return Ok(());
         }
-        let reach = area.part.reaches.borrow()[from].clone();
+        let reach = area.part.owned.reaches.borrow()[from].clone();
         let is_reached = reach.is_some();
         let mut transfers = into.part.transfers.borrow_mut();
         let pull =
@@ -274,7 +256,7 @@ impl Step {
 impl<T: Element> Part<T> {
     /// Tells the targets of `hp_put`s, and hands them the data where they cannot reach it.
     pub(super) fn flush_transfers(&self, number: u32, outbox: &mut Outbox, circle: &dyn Circle) {
-        let region = self.region.borrow();
+        let region = self.owned.region.borrow();
         self.transfers.borrow_mut().lent.retain(|lent| {
             let shares = circle.shares(lent.to) || lent.to == circle.rank();
             let what = if shares { word::PUT } else { word::PUT_DATA };
@@ -304,7 +286,7 @@ impl<T: Element> Part<T> {
         if what == word::PUT {
             let source = registry.object(other as u32).ok_or_else(damaged)?;
             let source = (&**source as &dyn Any).downcast_ref::<Self>().ok_or_else(damaged)?;
-            reach = source.reaches.borrow().get(from).cloned().flatten();
+            reach = source.owned.reaches.borrow().get(from).cloned().flatten();
         } else {
             staged = Some(crate::engine::decode_plain(notice)?);
         }
@@ -317,7 +299,7 @@ impl<T: Element> Part<T> {
     /// Sets aside, and sends on, what is pulled from here while something else is pulled over it.
     pub(super) fn stage_transfers(&self, number: u32, outbox: &mut Outbox) {
         let transfers = self.transfers.borrow();
-        let region = self.region.borrow();
+        let region = self.owned.region.borrow();
         for lent in &transfers.lent {
             let is_written = |pull: &Pull<T>| pull.at < lent.range.end && lent.range.start < pull.at + pull.range.len();
             if transfers.pulls.iter().any(is_written) {
@@ -353,7 +335,7 @@ impl<T: Element> Part<T> {
     pub(super) fn pull_transfers(&self, left: &[usize]) -> Result {
         let mut transfers = self.transfers.borrow_mut();
         transfers.lent.clear();
-        let mut region = self.region.borrow_mut();
+        let mut region = self.owned.region.borrow_mut();
         // Those of one source come area by area.
         transfers.pulls.sort_by_key(|pull| pull.order);
         for pull in transfers.pulls.drain(..) {

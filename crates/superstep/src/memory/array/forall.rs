@@ -1,0 +1,228 @@
+//! Loops over what this processor owns.
+
+use super::{Array, layout::Distribution, pieces, place};
+use crate::{
+    engine::Element,
+    memory::section::{Section, Span},
+};
+use std::{convert::Infallible, ops::Range, panic::Location};
+
+impl<T: Element, D: Distribution> Array<T, D> {
+    /// Calls `body` with the index and value of every element that this processor owns, upwards.
+    ///
+    /// ```
+    /// let owned = superstep::Config::new().procs(2).run_all(|g| {
+    ///     let a = g.array::<u8, superstep::Cyclic>(5);
+    ///     let mut owned = Vec::new();
+    ///     a.forall(|i, _| owned.push(i));
+    ///     owned
+    /// });
+    /// assert_eq!(owned.unwrap(), [vec![0, 2, 4], vec![1, 3]]);
+    /// ```
+    #[track_caller]
+    pub fn forall(&self, mut body: impl FnMut(usize, T)) {
+        let local = self.local();
+        self.runs(|offset, index, count| {
+            for (more, &value) in local[offset..offset + count].iter().enumerate() {
+                body(index + more, value);
+            }
+        });
+    }
+
+    /// Calls `body` with the index of every element that this processor owns, upwards, and the element to be changed.
+    ///
+    /// ```
+    /// let here = superstep::Config::new().procs(2).run_all(|g| {
+    ///     let a = g.array::<usize, superstep::Block>(4);
+    ///     a.forall_mut(|i, x| *x = i * i);
+    ///     a.local().to_vec()
+    /// });
+    /// assert_eq!(here.unwrap(), [[0, 1], [4, 9]]);
+    /// ```
+    #[track_caller]
+    pub fn forall_mut(&self, mut body: impl FnMut(usize, &mut T)) {
+        let mut local = self.local_mut();
+        self.runs(|offset, index, count| {
+            for (more, value) in local[offset..offset + count].iter_mut().enumerate() {
+                body(index + more, value);
+            }
+        });
+    }
+
+    /// Calls `body` with the index of every element of a section that this processor owns, in the section's order, and
+    /// the element to be changed. A negative stride counts down.
+    ///
+    /// ```
+    /// use superstep::{Block, Config, strided};
+    ///
+    /// let seen = Config::new().procs(2).run_all(|g| {
+    ///     let a = g.array::<u8, Block>(20);
+    ///     let mut seen = Vec::new();
+    ///     a.forall_in(strided(18..=6, -4), |i, _| seen.push(i));
+    ///     seen
+    /// });
+    /// assert_eq!(seen.unwrap(), [vec![6], vec![18, 14, 10]]);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If there is no such section.
+    #[track_caller]
+    pub fn forall_in(&self, section: impl Section<1>, mut body: impl FnMut(usize, &mut T)) {
+        let [span] = self.check_section(&section, Location::caller()).unwrap_or_else(|error| error.raise());
+        let mut local = self.local_mut();
+        let visit = |offset: usize, index: usize, count: usize| {
+            for number in numbers_in(span, index, count) {
+                let at = span.index(number);
+                body(at, &mut local[offset + (at - index)]);
+            }
+        };
+        if span.step > 0 { self.runs(visit) } else { self.runs_down(visit) }
+    }
+}
+
+impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
+    /// Calls `body` with the place of every element that this processor owns, in the order in which they lie in its
+    /// part, and the element to be changed.
+    ///
+    /// ```
+    /// use superstep::{Array, Block, Config};
+    ///
+    /// let here = Config::new().procs(2).run_all(|g| {
+    ///     let a: Array<usize, Block, 2> = g.array_with([4, 2], Block);
+    ///     a.forall_nd(|[i, j], x| *x = 10 * i + j);
+    ///     a.local().to_vec()
+    /// });
+    /// assert_eq!(here.unwrap(), [[0, 1, 10, 11], [20, 21, 30, 31]]);
+    /// ```
+    #[track_caller]
+    pub fn forall_nd(&self, mut body: impl FnMut([usize; N], &mut T)) {
+        let mut local = self.local_mut();
+        self.runs(|offset, index, count| {
+            let mut at = place::place(index, &self.shape);
+            for value in &mut local[offset..offset + count] {
+                body(at, value);
+                advance(&mut at, &self.shape);
+            }
+        });
+    }
+
+    /// Calls `body` with the place of every element of a section that this processor owns, in the section's order, and
+    /// the element to be changed.
+    ///
+    /// ```
+    /// use superstep::{Array, Config, Cyclic, strided};
+    ///
+    /// let seen = Config::new().procs(2).run_all(|g| {
+    ///     let a: Array<u8, Cyclic, 2> = g.array_with([4, 3], Cyclic);
+    ///     let mut seen = Vec::new();
+    ///     a.forall_nd_in((.., strided(.., -2)), |at, _| seen.push(at));
+    ///     seen
+    /// });
+    /// assert_eq!(seen.unwrap()[1], [[1, 2], [1, 0], [3, 2], [3, 0]]);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If there is no such section.
+    #[track_caller]
+    pub fn forall_nd_in(&self, section: impl Section<N>, mut body: impl FnMut([usize; N], &mut T)) {
+        let spans = self.check_section(&section, Location::caller()).unwrap_or_else(|error| error.raise());
+        let (me, counts) = (self.core.rank.get(), spans.map(|span| span.count));
+        let mut local = self.local_mut();
+        let mut done = 0;
+        let Ok(()) = pieces::cut(&self.part, &self.shape, &spans, |piece| {
+            let first = done;
+            done += piece.count;
+            if piece.owner == me {
+                let mut number = place::place(first, &counts);
+                for offset in piece.places() {
+                    let mut at = number;
+                    for (at, span) in at.iter_mut().zip(&spans) {
+                        *at = span.index(*at);
+                    }
+                    body(at, &mut local[offset]);
+                    advance(&mut number, &counts);
+                }
+            }
+            Ok::<_, Infallible>(())
+        });
+    }
+
+    /// The stretches of this processor's part whose elements follow each other, upwards: where each begins in the part,
+    /// the number of its first element, and how many there are.
+    pub(super) fn runs(&self, mut take: impl FnMut(usize, usize, usize)) {
+        let (part, me) = (&self.part, self.core.rank.get());
+        let mut offset = 0;
+        while offset < part.lens[me] {
+            // Padding of a tile has no number.
+            let Some(index) = part.index(me, offset) else {
+                offset += 1;
+                continue;
+            };
+            let count = part.run(index);
+            take(offset, index, count);
+            offset += count;
+        }
+    }
+
+    /// The same downwards.
+    fn runs_down(&self, mut take: impl FnMut(usize, usize, usize)) {
+        let (part, me) = (&self.part, self.core.rank.get());
+        let mut end = part.lens[me];
+        while end > 0 {
+            let Some(last) = part.index(me, end - 1) else {
+                end -= 1;
+                continue;
+            };
+            let count = part.before(last) + 1;
+            end -= count;
+            take(end, last + 1 - count, count);
+        }
+    }
+}
+
+/// The next place in row-major order.
+#[inline]
+fn advance<const N: usize>(at: &mut [usize; N], shape: &[usize; N]) {
+    for dimension in (0..N).rev() {
+        at[dimension] += 1;
+        if at[dimension] < shape[dimension] {
+            return;
+        }
+        at[dimension] = 0;
+    }
+}
+
+/// Which of a span's indices lie in the `count` from `index` on, by their numbers in the span.
+fn numbers_in(span: Span, index: usize, count: usize) -> Range<usize> {
+    let (first, step) = (span.first as isize, span.step);
+    let (lowest, highest) = (index as isize, (index + count - 1) as isize);
+    let (near, far) = if step > 0 { (lowest - first, highest - first) } else { (highest - first, lowest - first) };
+    // Numbers from the first that has come as far as `near`, up to the last that has not gone beyond `far`.
+    let from = if near.signum() == step.signum() { near.unsigned_abs().div_ceil(step.unsigned_abs()) } else { 0 };
+    let to = if far == 0 || far.signum() == step.signum() { far.unsigned_abs() / step.unsigned_abs() + 1 } else { 0 };
+    from..to.min(span.count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_knows_its_indices_in_a_stretch() {
+        for step in [-3, -2, -1, 1, 2, 3] {
+            for first in 0..12 {
+                let span = Span { first, step, count: if step > 0 { 4 } else { first / step.unsigned_abs() + 1 } };
+                for index in 0..12 {
+                    for count in 1..6 {
+                        let inside = |&number: &usize| (index..index + count).contains(&span.index(number));
+                        let expected: Vec<usize> = (0..span.count).filter(inside).collect();
+                        let found: Vec<usize> = numbers_in(span, index, count).collect();
+                        assert_eq!(found, expected, "{span:?} in {count} from {index}");
+                    }
+                }
+            }
+        }
+    }
+}

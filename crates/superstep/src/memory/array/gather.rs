@@ -1,0 +1,342 @@
+//! Reading arrays by index and by section.
+
+use super::{
+    Array,
+    layout::Distribution,
+    reads::{Gather, Indices, Mirror},
+};
+use crate::{
+    engine::{Element, Pending, Step, flags},
+    error::Result,
+    memory::section::Section,
+};
+use std::{panic::Location, rc::Rc};
+
+impl Step {
+    /// Reads the elements with the indices `at`, as they are when this step's writes have been committed.
+    ///
+    /// An index may come several times. An array of several dimensions takes row-major numbers, see [`Array::index`].
+    ///
+    /// ```
+    /// use superstep::{Block, Config};
+    ///
+    /// let values = Config::new().procs(3).run(|g| {
+    ///     let squares = g.array::<usize, Block>(10);
+    ///     squares.forall_mut(|i, x| *x = i * i);
+    ///     g.step(|s| s.gather(&squares, &[9, 2, 9]))
+    /// });
+    /// assert_eq!(values.unwrap(), [81, 4, 81]);
+    /// ```
+    ///
+    /// # Cost
+    ///
+    /// n g for n words, and two more waits in the boundary.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such element, or if another group made the array. [`try_gather`](Self::try_gather) returns the
+    /// error.
+    #[track_caller]
+    pub fn gather<T: Element, D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        at: &[usize],
+    ) -> Pending<Vec<T>> {
+        self.try_gather(a, at).unwrap_or_else(|error| error.raise())
+    }
+
+    /// Gathers like [`gather`](Self::gather), or returns why that cannot be done.
+    ///
+    /// ```
+    /// use superstep::{Block, Config, ErrorKind, Local};
+    ///
+    /// let kind = Config::new().procs(2).run(|g| {
+    ///     let a = g.array::<u8, Block>(4);
+    ///     g.step(|s| Local(s.try_gather(&a, &[4]).unwrap_err().kind()))
+    /// });
+    /// assert_eq!(kind.unwrap(), ErrorKind::IndexOutOfRange);
+    /// ```
+    #[track_caller]
+    pub fn try_gather<T: Element, D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        at: &[usize],
+    ) -> Result<Pending<Vec<T>>> {
+        self.check_gather(a, at, Vec::new(), Location::caller())
+    }
+
+    /// Gathers like [`gather`](Self::gather), into the room of a vector that is given and comes back. What is in it is
+    /// dropped. A loop that gathers much saves the making of memory so.
+    ///
+    /// ```
+    /// use superstep::{Block, Config};
+    ///
+    /// let values = Config::new().procs(2).run(|g| {
+    ///     let a = g.array::<u32, Block>(4);
+    ///     let mut values = Vec::new();
+    ///     for _ in 0..3 { values = g.step(|s| s.gather_into(&a, &[3, 1], values)) }
+    ///     values
+    /// });
+    /// assert_eq!(values.unwrap(), [0, 0]);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// As [`gather`](Self::gather).
+    #[track_caller]
+    pub fn gather_into<T: Element, D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        at: &[usize],
+        into: Vec<T>,
+    ) -> Pending<Vec<T>> {
+        self.check_gather(a, at, into, Location::caller()).unwrap_or_else(|error| error.raise())
+    }
+
+    fn check_gather<T: Element, D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        at: &[usize],
+        into: Vec<T>,
+        site: &'static Location<'static>,
+    ) -> Result<Pending<Vec<T>>> {
+        let mut gatherer = Gatherer::new(self, a, into, site)?;
+        // One pass copies and checks: the list is the caller's, and the boundary comes later.
+        let len = a.len();
+        let mut highest = 0;
+        let look = |&index: &usize| {
+            highest = highest.max(index);
+            index
+        };
+        match &mut gatherer.at {
+            Indices::Short(all) => {
+                fabric::make_room(all, at.len());
+                all.extend(at.iter().map(look).map(|index| index as u32));
+            }
+            Indices::Long(all) => all.extend(at.iter().map(look)),
+        }
+        if highest >= len && !at.is_empty() {
+            let first = at.iter().copied().find(|&index| index >= len).unwrap_or(highest);
+            gatherer.discard();
+            return Err(a.bad_index(first, site));
+        }
+        Ok(gatherer.finish())
+    }
+
+    /// Gathers element by element: a loop pushes the indices it wants to read.
+    ///
+    /// ```
+    /// use superstep::{Config, Cyclic};
+    ///
+    /// let values = Config::new().procs(2).run(|g| {
+    ///     let a = g.array::<usize, Cyclic>(10);
+    ///     a.forall_mut(|i, x| *x = 10 * i);
+    ///     g.step(|s| {
+    ///         let mut reads = s.gatherer(&a);
+    ///         for i in [1, 5, 9] { reads.push(i) }
+    ///         reads.finish()
+    ///     })
+    /// });
+    /// assert_eq!(values.unwrap(), [10, 50, 90]);
+    /// ```
+    ///
+    /// # Cost
+    ///
+    /// As [`gather`](Self::gather).
+    ///
+    /// # Panics
+    ///
+    /// If another group made the array.
+    #[track_caller]
+    pub fn gatherer<'a, T: Element, D: Distribution, const N: usize>(
+        &'a self,
+        a: &'a Array<T, D, N>,
+    ) -> Gatherer<'a, T, D, N> {
+        Gatherer::new(self, a, Vec::new(), Location::caller()).unwrap_or_else(|error| error.raise())
+    }
+
+    /// Reads a section, in row-major order, as it is when this step's writes have been committed.
+    ///
+    /// ```
+    /// use superstep::{Array, Block, Config};
+    ///
+    /// let column = Config::new().procs(2).run(|g| {
+    ///     let a: Array<usize, Block, 2> = g.array_with([3, 4], Block);
+    ///     a.forall_nd(|[i, j], x| *x = 10 * i + j);
+    ///     g.step(|s| s.mirror(&a, (.., 2..3)))
+    /// });
+    /// assert_eq!(column.unwrap(), [2, 12, 22]);
+    /// ```
+    ///
+    /// # Cost
+    ///
+    /// n g for n words, and two more waits in the boundary.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such section, or if another group made the array. [`try_mirror`](Self::try_mirror) returns the
+    /// error.
+    #[track_caller]
+    pub fn mirror<T: Element, D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        at: impl Section<N>,
+    ) -> Pending<Vec<T>> {
+        self.try_mirror(a, at).unwrap_or_else(|error| error.raise())
+    }
+
+    /// Mirrors like [`mirror`](Self::mirror), or returns why that cannot be done.
+    ///
+    /// ```
+    /// use superstep::{Block, Config, ErrorKind, Local, strided};
+    ///
+    /// let kind = Config::new().procs(2).run(|g| {
+    ///     let a = g.array::<u8, Block>(4);
+    ///     g.step(|s| Local(s.try_mirror(&a, strided(.., 0)).unwrap_err().kind()))
+    /// });
+    /// assert_eq!(kind.unwrap(), ErrorKind::BadSection);
+    /// ```
+    #[track_caller]
+    pub fn try_mirror<T: Element, D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        at: impl Section<N>,
+    ) -> Result<Pending<Vec<T>>> {
+        self.check_mirror(a, &at, Vec::new(), Location::caller())
+    }
+
+    /// Mirrors like [`mirror`](Self::mirror), into the room of a vector that is given and comes back. What is in it is
+    /// dropped.
+    ///
+    /// ```
+    /// use superstep::{Block, Config};
+    ///
+    /// let values = Config::new().procs(2).run(|g| {
+    ///     let a = g.array::<u32, Block>(4);
+    ///     let mut values = Vec::new();
+    ///     for _ in 0..3 { values = g.step(|s| s.mirror_into(&a, 1..3, values)) }
+    ///     values
+    /// });
+    /// assert_eq!(values.unwrap(), [0, 0]);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// As [`mirror`](Self::mirror).
+    #[track_caller]
+    pub fn mirror_into<T: Element, D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        at: impl Section<N>,
+        into: Vec<T>,
+    ) -> Pending<Vec<T>> {
+        self.check_mirror(a, &at, into, Location::caller()).unwrap_or_else(|error| error.raise())
+    }
+
+    fn check_mirror<T: Element, D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        at: &impl Section<N>,
+        into: Vec<T>,
+        site: &'static Location<'static>,
+    ) -> Result<Pending<Vec<T>>> {
+        a.check_whole(&self.core, site)?;
+        let spans = a.check_section(at, site)?;
+        let part = Rc::clone(&a.part);
+        let mut mirror = Mirror { part, shape: a.shape, spans, asked: Vec::new(), into, values: None, site };
+        self.core.raise_flag(flags::MIRRORS);
+        mirror.ask(self.core.next_alone(), a.number, &mut self.outbox());
+        Ok(self.core.place_alone(mirror))
+    }
+}
+
+/// Gathers element by element; see [`Step::gatherer`].
+///
+/// ```
+/// use superstep::{Block, Config};
+///
+/// let value = Config::new().procs(2).run(|g| {
+///     let a = g.array::<u8, Block>(3);
+///     g.step(|s| {
+///         let mut reads = s.gatherer(&a);
+///         reads.push(2);
+///         reads.finish()
+///     })
+/// });
+/// assert_eq!(value.unwrap(), [0]);
+/// ```
+#[must_use = "finish it to read what was pushed"]
+pub struct Gatherer<'a, T: Element, D: Distribution, const N: usize = 1> {
+    step: &'a Step,
+    array: &'a Array<T, D, N>,
+    at: Indices,
+    into: Vec<T>,
+    site: &'static Location<'static>,
+}
+
+impl<'a, T: Element, D: Distribution, const N: usize> Gatherer<'a, T, D, N> {
+    fn new(step: &'a Step, array: &'a Array<T, D, N>, into: Vec<T>, site: &'static Location<'static>) -> Result<Self> {
+        array.check_whole(&step.core, site)?;
+        let is_short = u32::try_from(array.len().saturating_sub(1)).is_ok();
+        let at = if is_short { Indices::Short(array.part.home.spares().places()) } else { Indices::Long(Vec::new()) };
+        Ok(Self { step, array, at, into, site })
+    }
+
+    /// Asks for the element with this index.
+    ///
+    /// ```
+    /// use superstep::{Block, Config, ErrorKind};
+    ///
+    /// let read = Config::new().procs(2).run(|g| {
+    ///     let a = g.array::<u8, Block>(3);
+    ///     g.step(|s| {
+    ///         let mut reads = s.gatherer(&a);
+    ///         reads.push(3);
+    ///         reads.finish()
+    ///     })
+    /// });
+    /// assert_eq!(read.unwrap_err().kind(), ErrorKind::IndexOutOfRange);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If there is no such element.
+    #[track_caller]
+    #[inline]
+    pub fn push(&mut self, at: usize) {
+        if at >= self.array.part.len {
+            self.array.bad_index(at, Location::caller()).raise();
+        }
+        match &mut self.at {
+            Indices::Short(all) => all.push(at as u32),
+            Indices::Long(all) => all.push(at),
+        }
+    }
+
+    /// The elements that were asked for, in the order of asking.
+    ///
+    /// ```
+    /// use superstep::{Block, Config};
+    ///
+    /// let nothing = Config::new().procs(2).run(|g| {
+    ///     let a = g.array::<u8, Block>(3);
+    ///     g.step(|s| s.gatherer(&a).finish())
+    /// });
+    /// assert!(nothing.unwrap().is_empty());
+    /// ```
+    pub fn finish(self) -> Pending<Vec<T>> {
+        let Self { step, array, at, into, site } = self;
+        let part = Rc::clone(&array.part);
+        let mut gather = Gather { part, at, asked: Vec::new(), into, values: None, site };
+        step.core.raise_flag(flags::MIRRORS);
+        gather.ask(step.core.next_alone(), array.number, &mut step.outbox());
+        step.core.place_alone(gather)
+    }
+
+    /// Gives its room back and asks for nothing.
+    fn discard(self) {
+        if let Indices::Short(places) = self.at {
+            self.array.part.home.spares().keep_places(places);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Irregular writes on their way into runs: one lane per target.
+
+use super::{
+    layout::Map,
+    part::Part,
+    writes::{Home, Operator, Run, Writes},
+};
+use crate::engine::Element;
+
+/// Places in one partition, and their values.
+pub(super) struct Lane<T> {
+    pub(super) places: Vec<u32>,
+    pub(super) values: Vec<T>,
+}
+
+/// Places and values with one operator, by target.
+///
+/// A place has 32 bits. A partition with more elements has several lanes, one for each stretch of 2^32 of them; two
+/// writes to one element always meet in one lane, so their order is kept.
+pub(super) struct Lanes<T: 'static> {
+    pub(super) operator: Operator<T>,
+    /// The value for all places, where there is only one.
+    pub(super) one: Option<T>,
+    pub(super) lanes: Vec<Lane<T>>,
+}
+
+/// What a step has written so far to the partitions of others.
+pub(super) struct Outgoing<T: 'static> {
+    /// The lanes that the next irregular write may continue; everything in `runs` was issued before.
+    open: Option<Lanes<T>>,
+    /// By target, in the order of issue.
+    runs: Vec<Vec<Run<T>>>,
+    /// Empty lanes, kept for their room.
+    spare: Vec<Lane<T>>,
+}
+
+impl<T> Default for Outgoing<T> {
+    fn default() -> Self {
+        Self { open: None, runs: Vec::new(), spare: Vec::new() }
+    }
+}
+
+/// Of which elements one lane at most has room for.
+pub(super) const WINDOW: usize = 1 << 32;
+
+impl<T: Element> Outgoing<T> {
+    /// Takes lanes for writes with `operator`, those that are open if they fit.
+    pub(super) fn take<M: Map>(&mut self, part: &Part<T, M>, operator: Operator<T>, one: Option<T>) -> Lanes<T> {
+        if let Some(open) = self.open.take() {
+            let is_same_value = match (&open.one, &one) {
+                (Some(a), Some(b)) => bytemuck::bytes_of(a) == bytemuck::bytes_of(b),
+                (None, None) => true,
+                _ => false,
+            };
+            if is_same_value && open.operator.key == operator.key {
+                return open;
+            }
+            self.close(open, part);
+        }
+        let mut lanes = std::mem::take(&mut self.spare);
+        let count = part.lens.len() * part.windows;
+        if lanes.len() < count {
+            let mut spares = part.home.spares();
+            lanes.resize_with(count, || Lane { places: spares.places(), values: spares.values() });
+        }
+        Lanes { operator, one, lanes }
+    }
+
+    /// Takes lanes back: what is in them has been issued now.
+    pub(super) fn put_back<M: Map>(&mut self, lanes: Lanes<T>, part: &Part<T, M>) {
+        // If others were opened meanwhile, those were issued before.
+        if let Some(open) = self.open.take() {
+            self.close(open, part);
+        }
+        self.open = Some(lanes);
+    }
+
+    /// Makes runs of what is in the lanes.
+    fn close<M: Map>(&mut self, mut open: Lanes<T>, part: &Part<T, M>) {
+        for (number, lane) in open.lanes.iter_mut().enumerate().filter(|(_, lane)| !lane.places.is_empty()) {
+            let mut spares = part.home.spares();
+            let places = std::mem::replace(&mut lane.places, spares.places());
+            let writes = match open.one {
+                Some(value) => Writes::One(places, value),
+                None => Writes::Each(places, std::mem::replace(&mut lane.values, spares.values())),
+            };
+            drop(spares);
+            let (to, window) = (number / part.windows, number % part.windows);
+            let run = Run { operator: open.operator, base: window.wrapping_mul(WINDOW), writes };
+            self.push(to, run);
+        }
+        self.spare = open.lanes;
+    }
+
+    fn push(&mut self, to: usize, run: Run<T>) {
+        if self.runs.len() <= to {
+            self.runs.resize_with(to + 1, Vec::new);
+        }
+        self.runs[to].push(run);
+    }
+
+    /// Adds memory that takes the place of a whole partition.
+    pub(super) fn push_run<M: Map>(&mut self, to: usize, run: Run<T>, part: &Part<T, M>) {
+        if let Some(open) = self.open.take() {
+            self.close(open, part);
+        }
+        self.push(to, run);
+    }
+
+    /// Adds values for the places from `at` on; they continue the last run where they follow it.
+    pub(super) fn push_stretch<M: Map>(
+        &mut self,
+        to: usize,
+        at: usize,
+        values: &[T],
+        operator: Operator<T>,
+        part: &Part<T, M>,
+    ) {
+        if let Some(open) = self.open.take() {
+            self.close(open, part);
+        }
+        if let Some(Run { operator: last, base, writes: Writes::Stretch(there) }) =
+            self.runs.get_mut(to).and_then(|runs| runs.last_mut())
+            && *base + there.len() == at
+            && last.key == operator.key
+        {
+            match *values {
+                [value] => there.push(value),
+                _ => there.extend_from_slice(values),
+            }
+            return;
+        }
+        let mut there = part.home.spares().values();
+        fabric::make_room(&mut there, values.len());
+        there.extend_from_slice(values);
+        self.push(to, Run { operator, base: at, writes: Writes::Stretch(there) });
+    }
+
+    /// Hands over what there is for each target, and is empty then.
+    pub(super) fn drain<M: Map>(&mut self, part: &Part<T, M>, mut take: impl FnMut(usize, &mut Vec<Run<T>>)) {
+        if let Some(open) = self.open.take() {
+            self.close(open, part);
+        }
+        for (to, runs) in self.runs.iter_mut().enumerate().filter(|(_, runs)| !runs.is_empty()) {
+            take(to, runs);
+            runs.clear();
+        }
+    }
+
+    /// Forgets what a step that failed has written.
+    pub(super) fn abandon(&mut self, home: &Home<T>) {
+        let mut spares = home.spares();
+        for run in self.runs.iter_mut().flat_map(|runs| runs.drain(..)) {
+            spares.keep_run(run);
+        }
+        for lane in self.open.take().into_iter().flat_map(|open| open.lanes) {
+            spares.keep_places(lane.places);
+            spares.keep_values(lane.values);
+        }
+    }
+}

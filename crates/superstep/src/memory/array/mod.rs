@@ -1,0 +1,28 @@
+//! Arrays that lie spread over the processors of a group.
+//!
+//! [`layout`] says who owns what, [`access`] is the handle and everything local. Writes go from the verbs of
+//! [`scatter`] and [`update`] into [`lanes`], from there as runs to their owners, and are committed by [`writes`]; reads
+//! go through [`gather`] and [`reads`]. [`wire`] is for owners that share no memory with the caller.
+
+mod access;
+mod divisor;
+mod forall;
+mod gather;
+mod lanes;
+mod layout;
+mod part;
+mod pieces;
+mod place;
+mod reads;
+mod scatter;
+mod tiles;
+mod update;
+mod wire;
+mod writes;
+
+pub use access::Array;
+pub use gather::Gatherer;
+pub use layout::{Block, BlockCyclic, Cyclic, Distribution, Irregular};
+pub use place::Place;
+pub use scatter::{OneScatterer, Scatterer};
+pub use tiles::Tiles;

@@ -1,0 +1,183 @@
+//! This processor's part of an array.
+
+use super::{
+    divisor::Divisor,
+    lanes::{Outgoing, WINDOW},
+    layout::Map,
+    reads, wire,
+    writes::{self, Home, Letter, Operator},
+};
+use crate::{
+    engine::{Address, Element, Object, Outbox, Payload, Record},
+    error::{Result, place},
+    memory::owned::Owned,
+};
+use fabric::{Circle, Region};
+use std::{
+    cell::{Cell, RefCell},
+    panic::Location,
+};
+
+/// This processor's part of an array, and what it needs to know of the others.
+pub(super) struct Part<T: 'static, M> {
+    pub(super) owned: Owned<T>,
+    pub(super) map: M,
+    /// How many elements a unit has.
+    inner: usize,
+    by_inner: Divisor,
+    /// How many elements there are in all.
+    pub(super) len: usize,
+    /// How many elements everybody's part has, by rank.
+    pub(super) lens: Vec<usize>,
+    /// How many stretches of 2^32 elements the longest part has.
+    pub(super) windows: usize,
+    /// How updates combine that name no operator.
+    pub(super) operator: Cell<Operator<T>>,
+    pub(super) outgoing: RefCell<Outgoing<T>>,
+    /// What was written here in the step whose boundary this is, by ascending rank.
+    incoming: RefCell<Vec<Box<Letter<T>>>>,
+    pub(super) home: Home<T>,
+    /// The first owner that has left the group; nobody can serve its elements any more.
+    pub(super) lost: Cell<Option<usize>>,
+    /// The step in which the boundary was last told to flush it, plus one.
+    pub(super) announced: Cell<u64>,
+    /// How messages name it.
+    words: String,
+    site: &'static Location<'static>,
+}
+
+/// What an array is made of.
+pub(super) struct Plan<M> {
+    pub(super) map: M,
+    pub(super) inner: usize,
+    pub(super) len: usize,
+    pub(super) lens: Vec<usize>,
+    pub(super) words: String,
+    pub(super) site: &'static Location<'static>,
+}
+
+impl<T: Element, M: Map> Part<T, M> {
+    pub(super) fn new(owned: Owned<T>, plan: Plan<M>, operator: Operator<T>) -> Self {
+        let Plan { map, inner, len, lens, words, site } = plan;
+        let windows = lens.iter().copied().max().unwrap_or(0).div_ceil(WINDOW).max(1);
+        Self {
+            owned,
+            map,
+            inner,
+            by_inner: Divisor::new(inner),
+            len,
+            lens,
+            windows,
+            operator: Cell::new(operator),
+            outgoing: RefCell::default(),
+            incoming: RefCell::default(),
+            home: Home::default(),
+            lost: Cell::new(None),
+            announced: Cell::new(0),
+            words,
+            site,
+        }
+    }
+
+    /// Who owns an element, and where in its part. The element must exist.
+    #[inline]
+    pub(super) fn locate(&self, index: usize) -> (usize, usize) {
+        if self.inner == 1 {
+            return self.map.locate(index);
+        }
+        let (unit, within) = self.by_inner.divide(index);
+        let (owner, local) = self.map.locate(unit);
+        (owner, local * self.inner + within)
+    }
+
+    /// Which element lies at a place of `rank`'s part, if any does.
+    pub(super) fn index(&self, rank: usize, at: usize) -> Option<usize> {
+        if at >= self.lens[rank] {
+            return None;
+        }
+        let (local, within) = self.by_inner.divide(at);
+        let unit = self.map.unit(rank, local);
+        (unit != usize::MAX).then(|| unit * self.inner + within)
+    }
+
+    /// How many elements follow this one at the same owner, at places that follow each other, this one included.
+    pub(super) fn run(&self, index: usize) -> usize {
+        let (unit, within) = self.by_inner.divide(index);
+        self.map.run(unit) * self.inner - within
+    }
+
+    /// How many come before this one in the same way.
+    pub(super) fn before(&self, index: usize) -> usize {
+        let (unit, within) = self.by_inner.divide(index);
+        self.map.before(unit) * self.inner + within
+    }
+}
+
+impl<T: Element, M: Map> Object for Part<T, M> {
+    fn describe(&self) -> String {
+        format!("{} of {}", self.words, place(self.site))
+    }
+
+    fn is_borrowed(&self) -> bool {
+        self.owned.is_borrowed()
+    }
+
+    fn open(&self) {
+        self.owned.region.borrow_mut().open();
+    }
+
+    fn flush(&self, number: u32, outbox: &mut Outbox, circle: &dyn Circle) -> Result {
+        let address = Address::Object(number);
+        self.outgoing.borrow_mut().drain(self, |to, runs| {
+            if circle.shares(to) || to == circle.rank() {
+                let mut letter = self.home.letter();
+                letter.runs.append(runs);
+                outbox.push_moved(to, address, letter);
+            } else {
+                outbox.push(to, address, Record::Data, |out| wire::write_runs(runs, out));
+                let mut spares = self.home.spares();
+                runs.drain(..).for_each(|run| spares.keep_run(run));
+            }
+        });
+        Ok(())
+    }
+
+    fn deliver(&self, from: usize, payload: Payload<'_>) -> Result {
+        let letter = match payload {
+            Payload::Bytes(bytes) => {
+                Box::new(Letter { runs: wire::read_runs(bytes, self.owned.region.borrow().len())?, home: None })
+            }
+            Payload::Moved(object) => match object.downcast::<Letter<T>>() {
+                Ok(letter) => letter,
+                Err(object) => return self.owned.accept(from, object),
+            },
+        };
+        self.incoming.borrow_mut().push(letter);
+        Ok(())
+    }
+
+    fn commit(&self) -> Result {
+        let mut incoming = self.incoming.borrow_mut();
+        if incoming.is_empty() {
+            return Ok(());
+        }
+        let mut region: std::cell::RefMut<'_, Region<T>> = self.owned.region.borrow_mut();
+        let outcome = writes::commit(&mut incoming, &mut region);
+        incoming.drain(..).for_each(Letter::bring_home);
+        outcome.map_err(|error| crate::error::Error::new(error.kind(), format!("{}: {error}", self.describe())))
+    }
+
+    fn mirror(&self, from: usize, request: &[u8], outbox: &mut Outbox) -> Result {
+        reads::answer(self.owned.region.borrow().as_slice(), from, request, outbox)
+    }
+
+    fn abandon(&self) {
+        self.outgoing.borrow_mut().abandon(&self.home);
+    }
+
+    fn renumber(&self, stayed: &[usize]) {
+        let left = (0..self.lens.len()).find(|rank| !stayed.contains(rank));
+        self.lost.set(self.lost.get().or(left));
+        self.owned.renumber(stayed);
+    }
+}

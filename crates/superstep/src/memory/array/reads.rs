@@ -1,0 +1,406 @@
+//! Reading from arrays: gathers and mirrors on their way.
+//!
+//! Both read after everything is committed (S2). What the reader can reach it loads itself; the rest it asks the owners
+//! for, while the step still computes, and they answer in the order of the questions:
+//!
+//! ```text
+//! request: item u64 | form u64 | by form: the places, u32 or u64 each; or spans of places: first, step, count, u64 each
+//! answer:  the values
+//! ```
+
+use super::{
+    layout::Map,
+    part::Part,
+    pieces::{self, Piece},
+};
+use crate::{
+    engine::{Address, Element, Item, Outbox, Payload, Record, damaged, decode_plain, push_words, read_words},
+    error::{Error, ErrorKind, Result, place},
+    memory::section::Span,
+};
+use fabric::{Loan, Reach};
+use std::{
+    any::{self, type_name},
+    panic::Location,
+    rc::Rc,
+};
+
+const SHORT: u64 = 0;
+const LONG: u64 = 1;
+const SPANS: u64 = 2;
+const WHOLE: u64 = 3;
+
+/// Answers a request for elements of this part.
+pub(super) fn answer<T: Element>(part: &[T], from: usize, mut request: &[u8], outbox: &mut Outbox) -> Result {
+    let [item, form] = read_words(&mut request)?;
+    let item = u32::try_from(item).map_err(|_| damaged())?;
+    let look = |at: usize| part.get(at).copied().ok_or_else(damaged);
+    let mut values = Vec::new();
+    match form {
+        SHORT => {
+            let (places, []) = request.as_chunks() else { return Err(damaged()) };
+            values.reserve_exact(places.len());
+            for &at in places {
+                values.push(look(u32::from_le_bytes(at) as usize)?);
+            }
+        }
+        LONG => {
+            let (places, []) = request.as_chunks() else { return Err(damaged()) };
+            values.reserve_exact(places.len());
+            for &at in places {
+                values.push(look(u64::from_le_bytes(at) as usize)?);
+            }
+        }
+        SPANS => {
+            while !request.is_empty() {
+                let [first, step, count] = read_words(&mut request)?;
+                let span = Span { first: first as usize, step: step as isize, count: count as usize };
+                if span.count > part.len() {
+                    return Err(damaged());
+                }
+                if span.is_range() {
+                    values.extend_from_slice(part.get(span.hull()).ok_or_else(damaged)?);
+                } else {
+                    for at in span.indices() {
+                        values.push(look(at)?);
+                    }
+                }
+            }
+        }
+        WHOLE if request.is_empty() => values.extend_from_slice(part),
+        _ => return Err(damaged()),
+    }
+    let bytes = bytemuck::cast_slice(&values);
+    outbox.push_sized(from, Address::Item(item), Record::Data, bytes.len(), |out| out.extend_from_slice(bytes));
+    Ok(())
+}
+
+/// What was asked of the owners that cannot be reached, and what they answered, by rank.
+pub(super) enum Asked<T> {
+    /// It can be reached, or nothing is needed of it.
+    Nothing,
+    /// So many elements, in the order in which the reader needs them.
+    InOrder(usize, Vec<T>),
+    /// Its whole part.
+    Whole(Vec<T>),
+}
+
+impl<T: Element> Asked<T> {
+    fn take(&mut self, payload: Payload<'_>, len: usize) -> Result {
+        let values = decode_plain(payload.bytes()?)?;
+        match self {
+            Self::InOrder(count, answer) if values.len() == *count => *answer = values,
+            Self::Whole(answer) if values.len() == len => *answer = values,
+            _ => return Err(damaged()),
+        }
+        Ok(())
+    }
+}
+
+/// Elements by their numbers: in 32 bits each, where that is enough for the array.
+pub(super) enum Indices {
+    Short(Vec<u32>),
+    Long(Vec<usize>),
+}
+
+impl Indices {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Short(all) => all.len(),
+            Self::Long(all) => all.len(),
+        }
+    }
+}
+
+/// Elements at a list of indices, on their way.
+pub(super) struct Gather<T: 'static, M> {
+    pub(super) part: Rc<Part<T, M>>,
+    pub(super) at: Indices,
+    /// Empty where everybody can be reached.
+    pub(super) asked: Vec<Asked<T>>,
+    /// Where the values go; kept for its room.
+    pub(super) into: Vec<T>,
+    pub(super) values: Option<Vec<T>>,
+    pub(super) site: &'static Location<'static>,
+}
+
+impl<T: Element, M: Map> Gather<T, M> {
+    /// Asks the owners that cannot be reached for what is needed of them. What of one owner would be more than all it
+    /// has travels as all it has: then no element travels twice.
+    pub(super) fn ask(&mut self, item: u32, number: u32, outbox: &mut Outbox) {
+        let part = &*self.part;
+        let reaches = part.owned.reaches.borrow();
+        if reaches.iter().zip(&part.lens).all(|(reach, &len)| reach.is_some() || len == 0) {
+            return;
+        }
+        let size = size_of::<T>();
+        let mut places: Vec<Vec<u32>> = vec![Vec::new(); part.lens.len()];
+        let mut long: Vec<Vec<u64>> = vec![Vec::new(); part.lens.len()];
+        // Beyond so many places, a place and a value each are more than all values.
+        let limit: Vec<usize> = part.lens.iter().map(|&len| len * size / (size + 4) + 1).collect();
+        let mut note = |index: usize| {
+            let (owner, at) = part.locate(index);
+            if reaches[owner].is_none() {
+                match u32::try_from(at) {
+                    _ if places[owner].len() + long[owner].len() >= limit[owner] => {}
+                    Ok(at) if long[owner].is_empty() => places[owner].push(at),
+                    _ => {
+                        long[owner].extend(places[owner].drain(..).map(u64::from));
+                        long[owner].push(at as u64);
+                    }
+                }
+            }
+        };
+        match &self.at {
+            Indices::Short(all) => all.iter().for_each(|&index| note(index as usize)),
+            Indices::Long(all) => all.iter().for_each(|&index| note(index)),
+        }
+        for owner in 0..part.lens.len() {
+            let count = places[owner].len() + long[owner].len();
+            self.asked.push(match count {
+                0 => Asked::Nothing,
+                count if count >= limit[owner] => Asked::Whole(Vec::new()),
+                count => Asked::InOrder(count, Vec::new()),
+            });
+            let mut send = |form: u64, bytes: &[u8]| {
+                let expected = bytes.len() + 16;
+                outbox.push_sized(owner, Address::Object(number), Record::Mirror, expected, |out| {
+                    push_words(out, &[u64::from(item), form]);
+                    out.extend_from_slice(bytes);
+                });
+            };
+            match self.asked.last() {
+                Some(Asked::Whole(_)) => send(WHOLE, &[]),
+                Some(Asked::InOrder(..)) if long[owner].is_empty() => send(SHORT, bytemuck::cast_slice(&places[owner])),
+                Some(Asked::InOrder(..)) => send(LONG, bytemuck::cast_slice(&long[owner])),
+                _ => {}
+            }
+        }
+    }
+
+    fn load(&mut self) -> Result {
+        let part = &*self.part;
+        let reaches = part.owned.reaches.borrow();
+        let lenders = Lenders::new(&reaches, self.site);
+        let mut slices: Vec<&[T]> = vec![&[]; part.lens.len()];
+        let is_dense = self.at.len() >= part.lens.len();
+        let mut into = std::mem::take(&mut self.into);
+        into.clear();
+        fabric::make_room(&mut into, self.at.len());
+        let mut loans = Vec::new();
+        loans.resize_with(slices.len(), || None);
+        let mut needed = vec![is_dense; slices.len()];
+        if !is_dense {
+            match &self.at {
+                Indices::Short(all) => all.iter().for_each(|&index| needed[part.locate(index as usize).0] = true),
+                Indices::Long(all) => all.iter().for_each(|&index| needed[part.locate(index).0] = true),
+            }
+        }
+        for owner in (0..slices.len()).filter(|&owner| needed[owner]) {
+            loans[owner] = lenders.lend(owner)?;
+        }
+        for (owner, slice) in slices.iter_mut().enumerate() {
+            match (&loans[owner], self.asked.get(owner)) {
+                (Some(loan), _) => *slice = loan,
+                (None, Some(Asked::Whole(values))) => *slice = values,
+                _ => {}
+            }
+        }
+        let is_in_order = |asked: &Asked<T>| matches!(asked, Asked::InOrder(..));
+        if self.asked.iter().any(is_in_order) {
+            let mut answers: Vec<_> = self
+                .asked
+                .iter()
+                .map(|asked| if let Asked::InOrder(_, values) = asked { values.iter() } else { [].iter() })
+                .collect();
+            let asked = &self.asked;
+            let mut look = |index: usize| {
+                let (owner, at) = part.locate(index);
+                if asked.get(owner).is_some_and(is_in_order) {
+                    answers[owner].next().copied().unwrap_or_else(T::zeroed)
+                } else {
+                    slices[owner][at]
+                }
+            };
+            match &self.at {
+                Indices::Short(all) => into.extend(all.iter().map(|&index| look(index as usize))),
+                Indices::Long(all) => into.extend(all.iter().map(|&index| look(index))),
+            }
+        } else {
+            let look = |index: usize| {
+                let (owner, at) = part.locate(index);
+                slices[owner][at]
+            };
+            match &self.at {
+                Indices::Short(all) => into.extend(all.iter().map(|&index| look(index as usize))),
+                Indices::Long(all) => into.extend(all.iter().map(|&index| look(index))),
+            }
+        }
+        self.values = Some(into);
+        Ok(())
+    }
+}
+
+impl<T: Element, M: Map> Item for Gather<T, M> {
+    fn describe(&self) -> String {
+        format!("gather of {}", type_name::<T>())
+    }
+
+    fn mirror(&mut self, left: &[usize]) -> Result {
+        check_left(left, "gather", self.site)?;
+        self.load()?;
+        if let Indices::Short(places) = std::mem::replace(&mut self.at, Indices::Long(Vec::new())) {
+            self.part.home.spares().keep_places(places);
+        }
+        self.asked.clear();
+        Ok(())
+    }
+
+    fn deliver(&mut self, from: usize, payload: Payload<'_>) -> Result {
+        let len = *self.part.lens.get(from).ok_or_else(damaged)?;
+        self.asked.get_mut(from).ok_or_else(damaged)?.take(payload, len)
+    }
+
+    fn outcome(&mut self) -> &mut dyn any::Any {
+        &mut self.values
+    }
+}
+
+/// A section on its way.
+pub(super) struct Mirror<T: 'static, M, const N: usize> {
+    pub(super) part: Rc<Part<T, M>>,
+    pub(super) shape: [usize; N],
+    pub(super) spans: [Span; N],
+    /// Empty where everybody can be reached.
+    pub(super) asked: Vec<Asked<T>>,
+    /// Where the values go; kept for its room.
+    pub(super) into: Vec<T>,
+    pub(super) values: Option<Vec<T>>,
+    pub(super) site: &'static Location<'static>,
+}
+
+impl<T: Element, M: Map, const N: usize> Mirror<T, M, N> {
+    /// Asks the owners that cannot be reached for what is needed of them.
+    pub(super) fn ask(&mut self, item: u32, number: u32, outbox: &mut Outbox) {
+        let part = &*self.part;
+        let reaches = part.owned.reaches.borrow();
+        if reaches.iter().zip(&part.lens).all(|(reach, &len)| reach.is_some() || len == 0) {
+            return;
+        }
+        let mut spans: Vec<Vec<Span>> = vec![Vec::new(); part.lens.len()];
+        let Ok(()) = pieces::cut(part, &self.shape, &self.spans, |piece| {
+            if reaches[piece.owner].is_none() {
+                append(&mut spans[piece.owner], piece);
+            }
+            Ok::<_, std::convert::Infallible>(())
+        });
+        for (owner, spans) in spans.iter().enumerate() {
+            if spans.is_empty() {
+                self.asked.push(Asked::Nothing);
+                continue;
+            }
+            self.asked.push(Asked::InOrder(pieces::total(spans), Vec::new()));
+            outbox.push(owner, Address::Object(number), Record::Mirror, |out| {
+                push_words(out, &[u64::from(item), SPANS]);
+                for span in spans {
+                    push_words(out, &[span.first as u64, span.step as u64, span.count as u64]);
+                }
+            });
+        }
+    }
+
+    fn load(&mut self) -> Result {
+        let part = &*self.part;
+        let reaches = part.owned.reaches.borrow();
+        let lenders = Lenders::new(&reaches, self.site);
+        let mut loans = Vec::new();
+        loans.resize_with(part.lens.len(), || None);
+        let mut into = std::mem::take(&mut self.into);
+        into.clear();
+        fabric::make_room(&mut into, pieces::count(&self.spans));
+        let mut taken = vec![0; self.asked.len()];
+        pieces::cut(part, &self.shape, &self.spans, |piece| {
+            if let Some(Asked::InOrder(_, values)) = self.asked.get(piece.owner) {
+                let first = taken[piece.owner];
+                taken[piece.owner] += piece.count;
+                into.extend_from_slice(values.get(first..first + piece.count).ok_or_else(damaged)?);
+                return Ok(());
+            }
+            if loans[piece.owner].is_none() {
+                loans[piece.owner] = lenders.lend(piece.owner)?;
+            }
+            let slice: &[T] = loans[piece.owner].as_ref().ok_or_else(damaged)?;
+            match piece {
+                Piece { at, count: 1, .. } => into.push(slice[at]),
+                Piece { at, step: 1, count, .. } => into.extend_from_slice(&slice[at..at + count]),
+                piece => into.extend(piece.places().map(|at| slice[at])),
+            }
+            Ok::<_, Error>(())
+        })?;
+        self.values = Some(into);
+        Ok(())
+    }
+}
+
+/// Adds a piece to the spans of its owner, to the last one if it continues that.
+fn append(spans: &mut Vec<Span>, piece: Piece) {
+    if let Some(last) = spans.last_mut() {
+        let gap = piece.at.wrapping_sub(last.index(last.count - 1)) as isize;
+        let step = if last.count == 1 { gap } else { last.step };
+        if step == gap && (piece.count == 1 || piece.step == step) {
+            last.step = step;
+            last.count += piece.count;
+            return;
+        }
+    }
+    spans.push(Span { first: piece.at, step: piece.step, count: piece.count });
+}
+
+impl<T: Element, M: Map, const N: usize> Item for Mirror<T, M, N> {
+    fn describe(&self) -> String {
+        format!("mirror of {}", type_name::<T>())
+    }
+
+    fn mirror(&mut self, left: &[usize]) -> Result {
+        check_left(left, "mirror", self.site)?;
+        self.load()?;
+        self.asked.clear();
+        Ok(())
+    }
+
+    fn deliver(&mut self, from: usize, payload: Payload<'_>) -> Result {
+        let len = *self.part.lens.get(from).ok_or_else(damaged)?;
+        self.asked.get_mut(from).ok_or_else(damaged)?.take(payload, len)
+    }
+
+    fn outcome(&mut self) -> &mut dyn any::Any {
+        &mut self.values
+    }
+}
+
+/// The parts that can be read directly.
+struct Lenders<'a, T> {
+    reaches: &'a [Option<Reach<T>>],
+    site: &'static Location<'static>,
+}
+
+impl<'a, T: Element> Lenders<'a, T> {
+    fn new(reaches: &'a [Option<Reach<T>>], site: &'static Location<'static>) -> Self {
+        Self { reaches, site }
+    }
+
+    fn lend(&self, owner: usize) -> Result<Option<Loan<'a, T>>> {
+        let Some(reach) = &self.reaches[owner] else { return Ok(None) };
+        reach.read(0..reach.len()).map(Some).map_err(|refused| {
+            let message = format!("rank {owner} lends nothing: {refused} ({})", place(self.site));
+            Error::new(ErrorKind::Damaged, message)
+        })
+    }
+}
+
+/// Refuses to read from an array of which an owner leaves in this boundary.
+fn check_left(left: &[usize], what: &str, site: &Location<'_>) -> Result {
+    let Some(rank) = left.first() else { return Ok(()) };
+    let message = format!("rank {rank} left the group before this {what} was served ({})", place(site));
+    Err(Error::new(ErrorKind::Departed, message))
+}

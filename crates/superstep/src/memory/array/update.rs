@@ -1,0 +1,189 @@
+//! Writing to sections of arrays.
+
+use super::{
+    Array,
+    layout::Distribution,
+    pieces::{self, Piece},
+    writes::{Operator, Run, Writes},
+};
+use crate::{
+    engine::{Combine, Element, Rule, Step},
+    error::{ErrorKind, Result},
+    memory::section::{Section, Span},
+};
+use std::panic::Location;
+
+/// From so many bytes on, memory that takes the place of a whole part is cheaper than a second copy.
+const LARGE: usize = 64 << 10;
+
+impl Step {
+    /// Combines `values` into a section, in row-major order, at the boundary.
+    ///
+    /// They combine with the array's operator, which is [`Any`](crate::Any) unless it was [declared](Array::combining);
+    /// [`scatter`](Self::scatter) says how. They are read now: what `values` hold later makes no difference.
+    ///
+    /// ```
+    /// use superstep::{Block, Config, strided};
+    ///
+    /// let values = Config::new().procs(2).run(|g| {
+    ///     let a = g.array::<u8, Block>(6);
+    ///     g.step(|s| if s.rank() == 0 { s.update(&a, strided(1.., 2), &[1, 3, 5]) });
+    ///     g.step(|s| s.mirror(&a, ..))
+    /// });
+    /// assert_eq!(values.unwrap(), [0, 1, 0, 3, 0, 5]);
+    /// ```
+    ///
+    /// # Cost
+    ///
+    /// n g for n words, sent and received; two copies, and one where a whole part is replaced.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such section, if it has another length, or if another group made the array. Nothing is queued
+    /// then; [`try_update`](Self::try_update) returns the error.
+    #[track_caller]
+    pub fn update<T: Element, D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        at: impl Section<N>,
+        values: &[T],
+    ) {
+        self.try_update(a, at, values).unwrap_or_else(|error| error.raise());
+    }
+
+    /// Updates like [`update`](Self::update), or returns why that cannot be done.
+    ///
+    /// ```
+    /// use superstep::{Block, Config, ErrorKind, Local};
+    ///
+    /// let kind = Config::new().procs(2).run(|g| {
+    ///     let a = g.array::<u8, Block>(6);
+    ///     g.step(|s| Local(s.try_update(&a, 4..7, &[1, 2, 3]).unwrap_err().kind()))
+    /// });
+    /// assert_eq!(kind.unwrap(), ErrorKind::OutOfBounds);
+    /// ```
+    #[track_caller]
+    pub fn try_update<T: Element, D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        at: impl Section<N>,
+        values: &[T],
+    ) -> Result {
+        self.check_update(a, &at, values, a.part.operator.get(), Location::caller())
+    }
+
+    /// Updates like [`update`](Self::update), with another operator than the array's.
+    ///
+    /// ```
+    /// use superstep::{Block, Config, Sum};
+    ///
+    /// let values = Config::new().procs(3).run(|g| {
+    ///     let a = g.array::<u8, Block>(3);
+    ///     g.step(|s| s.update_with(&a, ..2, &[1, 10], Sum));
+    ///     g.step(|s| s.mirror(&a, ..))
+    /// });
+    /// assert_eq!(values.unwrap(), [3, 30, 0]);
+    /// ```
+    #[track_caller]
+    pub fn update_with<T: Element, D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        at: impl Section<N>,
+        values: &[T],
+        op: impl Combine<T>,
+    ) {
+        self.try_update_with(a, at, values, op).unwrap_or_else(|error| error.raise());
+    }
+
+    /// Updates like [`update_with`](Self::update_with), or returns why that cannot be done.
+    ///
+    /// ```
+    /// use superstep::{Block, Config, ErrorKind, Local, Min};
+    ///
+    /// let kind = Config::new().procs(2).run(|g| {
+    ///     let a = g.array::<u8, Block>(6);
+    ///     g.step(|s| Local(s.try_update_with(&a, 4..6, &[1, 2, 3], Min).unwrap_err().kind()))
+    /// });
+    /// assert_eq!(kind.unwrap(), ErrorKind::BadLength);
+    /// ```
+    #[track_caller]
+    pub fn try_update_with<T: Element, D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        at: impl Section<N>,
+        values: &[T],
+        op: impl Combine<T>,
+    ) -> Result {
+        self.check_update(a, &at, values, Operator::new(op), Location::caller())
+    }
+
+    fn check_update<T: Element, D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        at: &impl Section<N>,
+        values: &[T],
+        operator: Operator<T>,
+        site: &Location<'_>,
+    ) -> Result {
+        a.check_whole(&self.core, site)?;
+        let spans = a.check_section(at, site)?;
+        let count = pieces::count(&spans);
+        if count != values.len() {
+            let what = format!("{} values for section {at:?}, which has {count} elements", values.len());
+            return Err(self.core.error(ErrorKind::BadLength, what, site));
+        }
+        self.update_spans(a, &spans, values, operator);
+        Ok(())
+    }
+
+    /// Updates a section that exists.
+    pub(super) fn update_spans<T: Element, D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        spans: &[Span; N],
+        mut values: &[T],
+        operator: Operator<T>,
+    ) {
+        if values.is_empty() || operator.rule == Rule::Leader && self.rank() != 0 {
+            return;
+        }
+        let Ok(()) = pieces::cut(&a.part, &a.shape, spans, |piece| {
+            let (mine, rest) = values.split_at(piece.count);
+            values = rest;
+            self.update_piece(a, piece, mine, operator);
+            Ok::<_, std::convert::Infallible>(())
+        });
+        a.announce();
+    }
+
+    fn update_piece<T: Element, D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        piece: Piece,
+        values: &[T],
+        operator: Operator<T>,
+    ) {
+        let Piece { owner, at, step, count } = piece;
+        let part = &a.part;
+        if step != 1 {
+            let mut lanes = a.open(operator, None);
+            for (at, &value) in piece.places().zip(values) {
+                lanes.push_at(part, owner, at, value);
+            }
+            a.close(lanes);
+            return;
+        }
+        let is_whole = operator.rule == Rule::Any && count == part.lens[owner] && count * size_of::<T>() >= LARGE;
+        // Memory can only be handed over inside one process.
+        if is_whole && part.owned.reaches.borrow()[owner].is_some() {
+            let buffer = part.home.spares().buffer(count);
+            if let Some(mut buffer) = buffer {
+                buffer.as_mut_slice().copy_from_slice(values);
+                let run = Run { operator, base: 0, writes: Writes::Whole(buffer) };
+                part.outgoing.borrow_mut().push_run(owner, run, part);
+                return;
+            }
+        }
+        part.outgoing.borrow_mut().push_stretch(owner, at, values, operator, part);
+    }
+}

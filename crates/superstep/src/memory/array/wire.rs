@@ -1,0 +1,146 @@
+//! Runs of writes as bytes, for owners with whom the writer shares no memory.
+//!
+//! ```text
+//! per run: operator u64 | form u64 | base u64 | number of places u64 | then, by form,
+//!     ONE:     the value, the places, u32 each
+//!     EACH:    the places, the values
+//!     STRETCH: the values
+//! ```
+
+use super::writes::{Operator, Run, Writes};
+use crate::{
+    engine::{Element, damaged, decode_plain, push_words, read_words},
+    error::Result,
+};
+use std::{
+    any::{Any, TypeId},
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+};
+
+const ONE: u64 = 0;
+const EACH: u64 = 1;
+const STRETCH: u64 = 2;
+
+/// The operators that runs were sent with, by what names them in bytes.
+static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
+type Known = HashMap<(TypeId, u64), Box<dyn Any + Send>>;
+
+fn remember<T: Element>(operator: Operator<T>) {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = (TypeId::of::<T>(), operator.key);
+    known.get_or_insert_default().entry(key).or_insert_with(|| Box::new(operator));
+}
+
+fn recall<T: Element>(key: u64) -> Option<Operator<T>> {
+    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.as_ref()?.get(&(TypeId::of::<T>(), key))?.downcast_ref::<Operator<T>>().copied()
+}
+
+/// Appends runs to a record.
+pub(super) fn write_runs<T: Element>(runs: &[Run<T>], out: &mut Vec<u8>) {
+    for run in runs {
+        remember(run.operator);
+        let mut head = |form: u64, count: usize| {
+            push_words(out, &[run.operator.key, form, run.base as u64, count as u64]);
+        };
+        match &run.writes {
+            Writes::One(places, value) => {
+                head(ONE, places.len());
+                out.extend_from_slice(bytemuck::bytes_of(value));
+                out.extend_from_slice(bytemuck::cast_slice(places));
+            }
+            Writes::Each(places, values) => {
+                head(EACH, places.len());
+                out.extend_from_slice(bytemuck::cast_slice(places));
+                out.extend_from_slice(bytemuck::cast_slice(values));
+            }
+            Writes::Stretch(values) => {
+                head(STRETCH, values.len());
+                out.extend_from_slice(bytemuck::cast_slice(values));
+            }
+            Writes::Whole(buffer) => {
+                head(STRETCH, buffer.as_slice().len());
+                out.extend_from_slice(bytemuck::cast_slice(buffer.as_slice()));
+            }
+        }
+    }
+}
+
+/// Takes `count` elements off the front.
+fn take<T: Element>(bytes: &mut &[u8], count: usize) -> Result<Vec<T>> {
+    let length = count.checked_mul(size_of::<T>()).ok_or_else(damaged)?;
+    let (head, rest) = bytes.split_at_checked(length).ok_or_else(damaged)?;
+    *bytes = rest;
+    decode_plain(head)
+}
+
+/// Reads the runs of a record for a partition of `len` elements.
+pub(super) fn read_runs<T: Element>(mut bytes: &[u8], len: usize) -> Result<Vec<Run<T>>> {
+    let mut runs = Vec::new();
+    while !bytes.is_empty() {
+        let [key, form, base, count] = read_words(&mut bytes)?;
+        let (base, count) = (base as usize, count as usize);
+        let operator = recall::<T>(key).ok_or_else(damaged)?;
+        let writes = match form {
+            ONE => {
+                let value = take(&mut bytes, 1)?[0];
+                Writes::One(take(&mut bytes, count)?, value)
+            }
+            EACH => Writes::Each(take(&mut bytes, count)?, take(&mut bytes, count)?),
+            STRETCH => Writes::Stretch(take(&mut bytes, count)?),
+            _ => return Err(damaged()),
+        };
+        let run = Run { operator, base, writes };
+        if !run.fits(len) {
+            return Err(damaged());
+        }
+        runs.push(run);
+    }
+    Ok(runs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{engine::Sum, error::ErrorKind};
+
+    fn bytes() -> Vec<u8> {
+        let sum = Operator::<u16>::new(Sum);
+        let runs = [
+            Run { operator: sum, base: 0, writes: Writes::One(vec![1, 3], 7) },
+            Run { operator: sum, base: 1, writes: Writes::Each(vec![0, 2], vec![5, 6]) },
+            Run { operator: sum, base: 2, writes: Writes::Stretch(vec![8, 9]) },
+        ];
+        let mut bytes = Vec::new();
+        write_runs(&runs, &mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn runs_come_back_as_they_went() {
+        let runs = read_runs::<u16>(&bytes(), 4).unwrap();
+        assert!(matches!(&runs[0].writes, Writes::One(places, 7) if places == &[1, 3]));
+        assert!(matches!(&runs[1].writes, Writes::Each(places, values) if places == &[0, 2] && values == &[5, 6]));
+        assert!(matches!(&runs[2].writes, Writes::Stretch(values) if values == &[8, 9]));
+        assert_eq!(runs.iter().map(|run| run.base).collect::<Vec<_>>(), [0, 1, 2]);
+    }
+
+    #[test]
+    fn no_byte_can_be_cut_or_flipped_into_a_write_out_of_bounds() {
+        let whole = bytes();
+        for cut in 0..whole.len() {
+            if let Err(error) = read_runs::<u16>(&whole[..cut], 4) {
+                assert_eq!(error.kind(), ErrorKind::Damaged);
+            }
+        }
+        for at in 0..whole.len() {
+            let mut flipped = whole.clone();
+            flipped[at] ^= 0xFF;
+            for run in read_runs::<u16>(&flipped, 4).unwrap_or_default() {
+                assert!(run.fits(4), "byte {at}");
+            }
+        }
+        assert!(read_runs::<u16>(&whole, 3).is_err());
+    }
+}

@@ -1,0 +1,295 @@
+//! What a step writes to the partitions of others, and how the owner commits it.
+//!
+//! Writes are collected per target in typed runs, without a header per element. A run has one operator and is a stretch
+//! of values, or a list of offsets with a value each or one for all. The owner commits the runs of all sources
+//! together, in the order that S3 asks for:
+//!
+//! 1. assignments (`Any`, `Leader`, `Same`), from the highest source rank down and each source's in the order of issue,
+//!    so that the last write of the lowest rank stands;
+//! 2. everything else, from the lowest source rank up and each source's in the order of issue, onto what is there.
+
+use crate::{
+    engine::{Combine, Element, Rule, type_hash},
+    error::{Error, ErrorKind, Result},
+};
+use fabric::{Buffer, Region};
+use std::{
+    collections::HashMap,
+    marker::PhantomData,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// An operator on elements, as runs carry it. It captures nothing, so one of them is as good as any other.
+pub(super) struct Operator<T: 'static> {
+    apply: &'static dyn Apply<T>,
+    pub(super) rule: Rule,
+    /// A number for it and `T`, the same in every process of one build.
+    pub(super) key: u64,
+}
+
+impl<T> Clone for Operator<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Operator<T> {}
+
+impl<T: Element> Operator<T> {
+    #[inline]
+    pub(super) fn new<C: Combine<T>>(op: C) -> Self {
+        const {
+            assert!(
+                size_of::<C>() == 0,
+                "an operator on array elements is called by their owner, so it has to be a function or a closure that \
+                 captures nothing"
+            );
+        }
+        // Of no size, so this allocates nothing and leaks nothing.
+        let apply = Box::leak(Box::new(Applied(op, PhantomData)));
+        Self { rule: op.rule(), key: type_hash::<(T, C)>(), apply }
+    }
+}
+
+/// What an operator does to a partition.
+trait Apply<T>: Send + Sync {
+    /// Combines one value into each place of `part` that `at` lists.
+    fn one(&self, part: &mut [T], at: &[u32], value: &T);
+
+    /// Combines a value into each place of `part` that `at` lists.
+    fn each(&self, part: &mut [T], at: &[u32], values: &[T]);
+
+    /// Combines a value into each place of `part`, which is as long as `values`.
+    fn stretch(&self, part: &mut [T], values: &[T]);
+}
+
+struct Applied<T, C>(C, PhantomData<fn() -> T>);
+
+impl<T: Element, C: Combine<T>> Apply<T> for Applied<T, C> {
+    fn one(&self, part: &mut [T], at: &[u32], value: &T) {
+        if self.0.rule() == Rule::Fold {
+            for &at in at {
+                self.0.combine(&mut part[at as usize], value);
+            }
+        } else {
+            for &at in at {
+                part[at as usize] = *value;
+            }
+        }
+    }
+
+    fn each(&self, part: &mut [T], at: &[u32], values: &[T]) {
+        if self.0.rule() == Rule::Fold {
+            for (&at, value) in at.iter().zip(values) {
+                self.0.combine(&mut part[at as usize], value);
+            }
+        } else {
+            for (&at, value) in at.iter().zip(values) {
+                part[at as usize] = *value;
+            }
+        }
+    }
+
+    fn stretch(&self, part: &mut [T], values: &[T]) {
+        if self.0.rule() == Rule::Fold {
+            for (at, value) in part.iter_mut().zip(values) {
+                self.0.combine(at, value);
+            }
+        } else {
+            part.copy_from_slice(values);
+        }
+    }
+}
+
+/// Writes to one partition with one operator.
+pub(super) struct Run<T: 'static> {
+    pub(super) operator: Operator<T>,
+    /// Where in the partition its places are counted from.
+    pub(super) base: usize,
+    pub(super) writes: Writes<T>,
+}
+
+pub(super) enum Writes<T> {
+    /// One value for all places.
+    One(Vec<u32>, T),
+    /// A value for each place.
+    Each(Vec<u32>, Vec<T>),
+    /// Values for the places from the base on.
+    Stretch(Vec<T>),
+    /// The whole partition, in memory that can take its place.
+    Whole(Buffer<T>),
+}
+
+impl<T: Element> Run<T> {
+    /// Whether all its places lie in a partition of `len` elements, and it has as many values as places.
+    pub(super) fn fits(&self, len: usize) -> bool {
+        let Some(room) = len.checked_sub(self.base) else { return false };
+        let highest = |at: &[u32]| at.iter().copied().max().map_or(0, |at| at as usize + 1);
+        match &self.writes {
+            Writes::One(at, _) => highest(at) <= room,
+            Writes::Each(at, values) => highest(at) <= room && at.len() == values.len(),
+            Writes::Stretch(values) => values.len() <= room,
+            Writes::Whole(buffer) => self.base == 0 && buffer.as_slice().len() == len,
+        }
+    }
+
+    fn apply(&mut self, region: &mut Region<T>) {
+        if let Writes::Whole(buffer) = &mut self.writes {
+            region.swap(buffer);
+            return;
+        }
+        let part = &mut region.as_mut_slice()[self.base..];
+        match &self.writes {
+            Writes::One(at, value) => self.operator.apply.one(part, at, value),
+            Writes::Each(at, values) => self.operator.apply.each(part, at, values),
+            Writes::Stretch(values) => self.operator.apply.stretch(&mut part[..values.len()], values),
+            Writes::Whole(_) => {}
+        }
+    }
+
+    /// Calls `look` with every place and its value.
+    fn for_each(&self, mut look: impl FnMut(usize, &T) -> Result) -> Result {
+        match &self.writes {
+            Writes::One(at, value) => at.iter().try_for_each(|&at| look(self.base + at as usize, value)),
+            Writes::Each(at, values) => {
+                at.iter().zip(values).try_for_each(|(&at, value)| look(self.base + at as usize, value))
+            }
+            Writes::Stretch(values) => {
+                values.iter().enumerate().try_for_each(|(at, value)| look(self.base + at, value))
+            }
+            Writes::Whole(buffer) => buffer.as_slice().iter().enumerate().try_for_each(|(at, value)| look(at, value)),
+        }
+    }
+}
+
+/// What one processor writes to another's partition in a step, in the order of issue.
+pub(super) struct Letter<T: 'static> {
+    pub(super) runs: Vec<Run<T>>,
+    /// Where its memory goes when it has been read; nowhere if it came in bytes.
+    pub(super) home: Option<Home<T>>,
+}
+
+/// Commits the letters of all sources, which come by ascending rank. Returns the place that two `Same` writes disagree
+/// about, as an error.
+pub(super) fn commit<T: Element>(letters: &mut [Box<Letter<T>>], region: &mut Region<T>) -> Result {
+    agree(letters)?;
+    let is_fold = |run: &Run<T>| run.operator.rule == Rule::Fold;
+    for letter in letters.iter_mut().rev() {
+        letter.runs.iter_mut().filter(|run| !is_fold(run)).for_each(|run| run.apply(region));
+    }
+    for letter in letters.iter_mut() {
+        letter.runs.iter_mut().filter(|run| is_fold(run)).for_each(|run| run.apply(region));
+    }
+    Ok(())
+}
+
+/// Checks that writes which promised to be the same are.
+fn agree<T: Element>(letters: &[Box<Letter<T>>]) -> Result {
+    let mut seen: HashMap<usize, T> = HashMap::new();
+    let runs = letters.iter().flat_map(|letter| &letter.runs);
+    for run in runs.filter(|run| run.operator.rule == Rule::Same) {
+        run.for_each(|at, value| {
+            let first = seen.entry(at).or_insert(*value);
+            if bytemuck::bytes_of(first) == bytemuck::bytes_of(value) {
+                return Ok(());
+            }
+            let message = format!("writes to element {at} of its owner's part that should be the same differ");
+            Err(Error::new(ErrorKind::ReplicaDiverged, message))
+        })?;
+    }
+    Ok(())
+}
+
+/// Memory that letters were written on, for the next ones.
+///
+/// Each processor has its own; who has read a letter brings it back there. So the same few buffers go to and fro, and a
+/// steady loop allocates nothing. One lock per letter, and hardly ever contended.
+pub(super) struct Home<T: 'static>(Arc<Mutex<Spares<T>>>);
+
+pub(super) struct Spares<T: 'static> {
+    letters: Vec<Box<Letter<T>>>,
+    places: Vec<Vec<u32>>,
+    values: Vec<Vec<T>>,
+    buffers: Vec<Buffer<T>>,
+}
+
+impl<T> Clone for Home<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Default for Home<T> {
+    fn default() -> Self {
+        let spares = Spares { letters: Vec::new(), places: Vec::new(), values: Vec::new(), buffers: Vec::new() };
+        Self(Arc::new(Mutex::new(spares)))
+    }
+}
+
+impl<T> Home<T> {
+    /// Whatever panicked while it was locked, each change to it is one push or pop.
+    pub(super) fn spares(&self) -> MutexGuard<'_, Spares<T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A letter with nothing in it.
+    pub(super) fn letter(&self) -> Box<Letter<T>> {
+        let spare = self.spares().letters.pop();
+        let mut letter = spare.unwrap_or_else(|| Box::new(Letter { runs: Vec::new(), home: None }));
+        letter.home = Some(self.clone());
+        letter
+    }
+}
+
+impl<T> Spares<T> {
+    pub(super) fn places(&mut self) -> Vec<u32> {
+        self.places.pop().unwrap_or_default()
+    }
+
+    pub(super) fn values(&mut self) -> Vec<T> {
+        self.values.pop().unwrap_or_default()
+    }
+
+    /// Memory for a whole partition of `len` elements.
+    pub(super) fn buffer(&mut self, len: usize) -> Option<Buffer<T>>
+    where
+        T: Element,
+    {
+        let at = self.buffers.iter().position(|buffer| buffer.as_slice().len() == len);
+        at.map_or_else(|| Buffer::new(len), |at| Some(self.buffers.swap_remove(at)))
+    }
+
+    pub(super) fn keep_places(&mut self, mut places: Vec<u32>) {
+        places.clear();
+        self.places.push(places);
+    }
+
+    pub(super) fn keep_values(&mut self, mut values: Vec<T>) {
+        values.clear();
+        self.values.push(values);
+    }
+
+    pub(super) fn keep_run(&mut self, run: Run<T>) {
+        match run.writes {
+            Writes::One(places, _) => self.keep_places(places),
+            Writes::Each(places, values) => {
+                self.keep_places(places);
+                self.keep_values(values);
+            }
+            Writes::Stretch(values) => self.keep_values(values),
+            Writes::Whole(buffer) => self.buffers.push(buffer),
+        }
+    }
+}
+
+impl<T> Letter<T> {
+    /// Brings its memory back to where it came from.
+    pub(super) fn bring_home(mut self: Box<Self>) {
+        let Some(home) = self.home.take() else { return };
+        let mut spares = home.spares();
+        for run in self.runs.drain(..) {
+            spares.keep_run(run);
+        }
+        spares.letters.push(self);
+    }
+}
