@@ -103,6 +103,8 @@ pub enum ErrorKind {
     Overflow,
     /// The system has no memory for an array.
     OutOfMemory,
+    /// Arrays that must lie alike do not.
+    BadDistribution,
     /// A section that a subgroup imports is not one of the array.
     SectionMismatch,
     /// Two subgroups import sections of an array that overlap.
@@ -152,8 +154,9 @@ impl Error {
     /// ```
     pub fn is_misuse(&self) -> bool {
         use ErrorKind::{
-            BadConfig, BadLength, BadProcs, BadSection, IndexOutOfRange, NestedRun, NoValue, NotMember, NotMirrored,
-            NotOwned, OutOfBounds, OutOfMemory, OutsideStep, RankOutOfRange, StalePending, StillBorrowed,
+            BadConfig, BadDistribution, BadLength, BadProcs, BadSection, IndexOutOfRange, NestedRun, NoValue,
+            NotMember, NotMirrored, NotOwned, OutOfBounds, OutOfMemory, OutsideStep, RankOutOfRange, StalePending,
+            StillBorrowed,
         };
         matches!(
             self.kind(),
@@ -166,6 +169,7 @@ impl Error {
                 | NotMirrored
                 | NotOwned
                 | OutOfMemory
+                | BadDistribution
                 | BadLength
                 | BadSection
                 | OutsideStep

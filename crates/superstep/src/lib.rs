@@ -23,6 +23,9 @@
 //! - A [`Step`] has the verbs: [`reduce`](Step::reduce), [`prefix`](Step::prefix), [`broadcast`](Step::broadcast),
 //!   [`collect`](Step::collect), [`deal`](Step::deal), [`exchange`](Step::exchange), [`put`](Step::put),
 //!   [`get`](Step::get), [`hp_put`](Step::hp_put), [`hp_get`](Step::hp_get), [`send`](Step::send).
+//! - [`Array`]s lie spread over the processors and are read and written by global index: [`update`](Step::update),
+//!   [`mirror`](Step::mirror), [`scatter`](Step::scatter), [`gather`](Step::gather), [`assign`](Step::assign),
+//!   [`permute`](Step::permute); [`guide::arrays`] leads there from a loop over a `Vec`.
 //! - [`Shared`] variables have a copy on every processor, [`Area`]s are memory that others may put to and get from,
 //!   [`Queue`]s carry messages.
 //! - [`Error`] says in one line what went wrong, where, and what to do.
@@ -35,6 +38,7 @@
 mod algo;
 mod engine;
 mod error;
+pub mod guide;
 mod launch;
 mod memory;
 mod panics;

@@ -24,6 +24,8 @@ pub(crate) enum Kind {
     Make,
     /// The making of an array.
     Array,
+    /// The way of parts of an array into subgroups.
+    Import,
 }
 
 impl Kind {
@@ -34,6 +36,7 @@ impl Kind {
             Self::Rejoin => "end of the split",
             Self::Make => "making of an area",
             Self::Array => "making of an array",
+            Self::Import => "import of an array",
         }
     }
 }
@@ -272,6 +275,9 @@ impl Core {
         for item in self.items.borrow_mut().all_mut() {
             item.finish(left)?;
         }
+        if total.has(flags::DROPPED) {
+            self.registry.borrow_mut().forget();
+        }
         Ok(())
     }
 
@@ -374,7 +380,7 @@ impl Core {
         Ok(())
     }
 
-    /// Gives variables what was written to them, and forgets what everybody has dropped. `totals` and `befores` have
+    /// Gives variables what was written to them, and notes what was dropped. `totals` and `befores` have
     /// been read up to there.
     fn conclude_declared(
         &self,

@@ -175,8 +175,10 @@ fn compare((a, left): (usize, &Outline), (b, right): (usize, &Outline)) -> (Erro
             (ErrorKind::ReplicaDiverged, "the weights of a split must be the same on all members")
         } else if left.what == "split" {
             (ErrorKind::SplitMismatch, "all members must ask for the same split")
-        } else {
+        } else if mine.starts_with("operator") || theirs.starts_with("operator") {
             (ErrorKind::CombineMismatch, "all members must name the same operator, also those that did not write")
+        } else {
+            (ErrorKind::CombineMismatch, "all members must make the same collective calls")
         };
         return (kind, format!("rank {a} has {mine}, rank {b} {theirs}; {advice} ({site})"));
     }

@@ -257,7 +257,7 @@ impl Group {
         F: FnOnce(&mut Group) -> R,
         H: Splitting<F, R>,
     {
-        run_split(self.core(), how, body, Location::caller()).unwrap_or_else(|error| error.raise())
+        run_split(self.core(), how, body, &mut (), Location::caller()).unwrap_or_else(|error| error.raise())
     }
 
     /// Splits like [`split`](Self::split), and returns the group's error if there is one.
@@ -274,7 +274,7 @@ impl Group {
         F: FnOnce(&mut Group) -> R,
         H: Splitting<F, R>,
     {
-        run_split(self.core(), how, body, Location::caller())
+        run_split(self.core(), how, body, &mut (), Location::caller())
     }
 }
 

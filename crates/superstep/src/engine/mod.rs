@@ -34,5 +34,6 @@ pub use group::{Ancestor, Group};
 pub use operators::{And, Any, Checked, Combine, Each, Leader, Max, Min, Or, Product, Same, Sum, Xor};
 pub use settle::{Local, Pending, Settle};
 pub use split::{By, Every, Split, Splitting, Weighted};
+pub(crate) use split::{Luggage, Subgroup, run_split};
 pub use step::Step;
 pub use value::{Element, Value};

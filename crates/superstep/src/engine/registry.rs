@@ -124,15 +124,18 @@ impl<T: ?Sized> Numbered<T> {
         self.all.get(number as usize)?.as_ref()
     }
 
-    fn drop_by(&mut self, number: u32, members: impl Iterator<Item = usize>, size: usize) {
-        if let Some(dropped) = self.dropped.get_mut(number as usize) {
+    /// Notes who has dropped it, and whether that was everybody.
+    fn drop_by(&mut self, number: u32, members: impl Iterator<Item = usize>, size: usize) -> bool {
+        self.dropped.get_mut(number as usize).is_some_and(|dropped| {
             dropped.extend(members);
-            if dropped.len() >= size {
-                self.all[number as usize] = None;
-                dropped.clear();
-                self.free.push(number);
-            }
-        }
+            dropped.len() >= size
+        })
+    }
+
+    fn forget(&mut self, number: u32) {
+        self.all[number as usize] = None;
+        self.dropped[number as usize].clear();
+        self.free.push(number);
     }
 
     /// Forgets that members who left have dropped anything.
@@ -165,6 +168,8 @@ pub(crate) struct Registry {
     pub(crate) written: Vec<u32>,
     /// What this processor has dropped since the last boundary; variables have their highest bit set.
     pub(crate) dropped: Vec<u32>,
+    /// What everybody has dropped by this boundary, at which it still takes part.
+    forgotten: Vec<u32>,
     /// A description of the last declarations, for messages.
     pub(crate) declared: Vec<String>,
 }
@@ -184,7 +189,7 @@ impl Registry {
     }
 
     /// Keeps the last few descriptions: members differ, if at all, in what they have declared since the last boundary.
-    fn describe(&mut self, declaration: String) {
+    pub(crate) fn describe(&mut self, declaration: String) {
         if self.declared.len() >= 256 {
             self.declared.drain(..128);
         }
@@ -212,10 +217,24 @@ impl Registry {
 
     /// Notes that these members of `size` have dropped what `number` names.
     pub(crate) fn drop_by(&mut self, number: u32, members: impl Iterator<Item = usize>, size: usize) {
-        if number & VARIABLE == 0 {
-            self.objects.drop_by(number, members, size);
+        let is_everybodys = if number & VARIABLE == 0 {
+            self.objects.drop_by(number, members, size)
         } else {
-            self.variables.drop_by(number & !VARIABLE, members, size);
+            self.variables.drop_by(number & !VARIABLE, members, size)
+        };
+        if is_everybodys {
+            self.forgotten.push(number);
+        }
+    }
+
+    /// Forgets what everybody has dropped, when the boundary has no more need of it.
+    pub(crate) fn forget(&mut self) {
+        while let Some(number) = self.forgotten.pop() {
+            if number & VARIABLE == 0 {
+                self.objects.forget(number);
+            } else {
+                self.variables.forget(number & !VARIABLE);
+            }
         }
     }
 

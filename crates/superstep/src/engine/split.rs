@@ -121,14 +121,16 @@ impl From<By> for Split<'_> {
 /// let sizes = Config::new().procs(4).run(|g| (size_in(g, 2), size_in(g, Every(4))));
 /// assert_eq!(sizes.unwrap(), (Some(2), Some(1)));
 /// ```
-pub trait Splitting<F, R> {
+///
+/// `A` is what the body gets besides its group: an [`Array`](crate::Array) in [`split_on`](Group::split_on).
+pub trait Splitting<F, R, A = ()> {
     /// What it comes to.
     #[doc(hidden)]
     fn plan(&self) -> Split<'_>;
 
     /// Calls the body; `body` is full at the first call and may stay so for the next.
     #[doc(hidden)]
-    fn call(body: &mut Option<F>, group: &mut Group) -> R;
+    fn call(body: &mut Option<F>, group: &mut Group, with: &A) -> R;
 }
 
 macro_rules! runs_once {
@@ -138,7 +140,7 @@ macro_rules! runs_once {
                 (*self).into()
             }
 
-            fn call(body: &mut Option<F>, group: &mut Group) -> R {
+            fn call(body: &mut Option<F>, group: &mut Group, (): &()) -> R {
                 body.take().expect("this form of split runs its body once")(group)
             }
         }
@@ -153,7 +155,7 @@ macro_rules! may_run_again {
                 (*self).into()
             }
 
-            fn call(body: &mut Option<F>, group: &mut Group) -> R {
+            fn call(body: &mut Option<F>, group: &mut Group, (): &()) -> R {
                 body.as_mut().expect("the body stays")(group)
             }
         }
@@ -163,36 +165,84 @@ may_run_again!(Every, Split<'_>);
 
 /// A subgroup that this processor is in: its number, its members by their ranks in the parent, and my rank in it.
 #[derive(Debug, PartialEq, Eq)]
-struct Part {
-    id: usize,
-    members: Vec<usize>,
-    rank: usize,
+pub(crate) struct Subgroup {
+    pub(crate) id: usize,
+    pub(crate) members: Vec<usize>,
+    pub(crate) rank: usize,
 }
 
-impl Part {
+impl Subgroup {
     fn new(id: usize, members: Vec<usize>, rank: usize) -> Option<Self> {
         let rank = members.iter().position(|&member| member == rank)?;
         Some(Self { id, members, rank })
     }
 }
 
-pub(super) fn run_split<H, F, R>(
+/// What a split hands to its subgroups and takes back from them.
+pub(crate) trait Luggage {
+    /// What the body gets besides its group.
+    type Item;
+
+    /// Adds what must agree on all members to the boundary that leads into the subgroups, of which there are `count`.
+    fn declare(&mut self, core: &Core, count: usize);
+
+    /// Fetches what this processor's subgroups need. Every member of the parent takes part.
+    fn fetch(&mut self, core: &Rc<Core>, mine: &[Subgroup], site: &'static Location<'static>) -> Result;
+
+    /// Makes the item of this processor's next subgroup.
+    fn unpack(&mut self, group: &mut Group, site: &'static Location<'static>) -> Result<Self::Item>;
+
+    /// Takes it back.
+    fn pack(&mut self, item: Self::Item);
+
+    /// Leaves what was taken back for the boundary that leads out of the subgroups.
+    fn leave(&mut self, core: &Rc<Core>);
+}
+
+/// A split without luggage.
+impl Luggage for () {
+    type Item = ();
+
+    fn declare(&mut self, _: &Core, _: usize) {}
+
+    fn fetch(&mut self, _: &Rc<Core>, _: &[Subgroup], _: &'static Location<'static>) -> Result {
+        Ok(())
+    }
+
+    fn unpack(&mut self, _: &mut Group, _: &'static Location<'static>) -> Result {
+        Ok(())
+    }
+
+    fn pack(&mut self, (): ()) {}
+
+    fn leave(&mut self, _: &Rc<Core>) {}
+}
+
+pub(crate) fn run_split<H, F, R, L>(
     core: &Rc<Core>,
     how: H,
     body: F,
+    luggage: &mut L,
     site: &'static Location<'static>,
 ) -> Result<Option<R>>
 where
-    F: FnOnce(&mut Group) -> R,
-    H: Splitting<F, R>,
+    H: Splitting<F, R, L::Item>,
+    L: Luggage,
 {
-    let (key, parts) = enter(core, &how.plan(), site)?;
+    let (key, subgroups) = enter(core, &how.plan(), luggage, site)?;
+    luggage.fetch(core, &subgroups, site)?;
+    core.phase.set(Phase::Split);
     let mut body = Some(body);
     let mut result = None;
-    for part in parts {
-        let sub = join(core, key, &part, site);
+    for subgroup in subgroups {
+        let sub = join(core, key, &subgroup, site);
         let mut group = Group::new(Rc::clone(&sub));
-        let outcome = catch_unwind(AssertUnwindSafe(|| H::call(&mut body, &mut group)));
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let item = luggage.unpack(&mut group, site).unwrap_or_else(|error| error.raise());
+            let result = H::call(&mut body, &mut group, &item);
+            luggage.pack(item);
+            result
+        }));
         result = Some(outcome.unwrap_or_else(|payload| {
             // The rest of the subgroup must not wait for this processor, even if the program catches the panic above.
             core.circle.borrow().alarm().raise(panics::last_words(core.processor, &*payload));
@@ -201,16 +251,29 @@ where
         sub.end()?;
     }
     core.begin(site, Phase::Split);
+    luggage.leave(core);
     core.boundary(Kind::Rejoin)?;
     Ok(result)
 }
 
 /// Agrees with the others on the split. Returns the key that its circles have in common, and the subgroups that this
 /// processor runs in, one after another.
-fn enter(core: &Rc<Core>, how: &Split<'_>, site: &'static Location<'static>) -> Result<(u64, Vec<Part>)> {
+fn enter(
+    core: &Rc<Core>,
+    how: &Split<'_>,
+    luggage: &mut impl Luggage,
+    site: &'static Location<'static>,
+) -> Result<(u64, Vec<Subgroup>)> {
     core.begin(site, Phase::Split);
     let (term, words) = terms(how);
     core.add_term(term, words);
+    luggage.declare(
+        core,
+        match *how {
+            Split::Even(count) | Split::Every(count) | Split::By(count, _) => count,
+            Split::Weighted(weights) => weights.len(),
+        },
+    );
     let choices = match *how {
         Split::By(count, choice) => {
             let choice = choice.filter(|&choice| choice < count).map_or(u64::MAX, |choice| choice as u64);
@@ -220,14 +283,14 @@ fn enter(core: &Rc<Core>, how: &Split<'_>, site: &'static Location<'static>) -> 
     };
     core.boundary(Kind::Split)?;
     let (rank, size) = (core.rank.get(), core.size.get());
-    let parts = match *how {
+    let subgroups = match *how {
         Split::Even(0) | Split::Every(0) | Split::By(0, _) => {
             let what = "a split into 0 subgroups; ask for at least 1";
             return Err(core.closed_error(ErrorKind::BadGroupCount, what));
         }
         Split::Even(count) => vec![even(count, rank, size)],
         Split::Every(count) if count <= size => vec![even(count, rank, size)],
-        Split::Every(count) => (rank..count).step_by(size).map(|id| Part::new(id, vec![rank], rank)).collect(),
+        Split::Every(count) => (rank..count).step_by(size).map(|id| Subgroup::new(id, vec![rank], rank)).collect(),
         Split::Weighted(weights) => {
             let sizes = share(weights, size).map_err(|what| core.closed_error(ErrorKind::BadWeight, what))?;
             vec![consecutive(&sizes, rank)]
@@ -237,18 +300,17 @@ fn enter(core: &Rc<Core>, how: &Split<'_>, site: &'static Location<'static>) -> 
             let of = |rank: usize| all.get(rank).copied().unwrap_or(u64::MAX);
             let id = of(rank);
             let members: Vec<usize> = (0..size).filter(|&member| of(member) == id).collect();
-            vec![if id == u64::MAX { None } else { Part::new(id as usize, members, rank) }]
+            vec![if id == u64::MAX { None } else { Subgroup::new(id as usize, members, rank) }]
         }
     };
-    core.phase.set(Phase::Split);
-    Ok((core.fresh_key(), parts.into_iter().flatten().collect()))
+    Ok((core.fresh_key(), subgroups.into_iter().flatten().collect()))
 }
 
 /// Makes the subgroup.
-fn join(core: &Rc<Core>, key: u64, part: &Part, site: &'static Location<'static>) -> Rc<Core> {
-    let key = mix(key, part.id as u64);
-    let circle = core.circle.borrow().join(key, &part.members, part.rank);
-    Core::new(circle, key, Some(Rc::clone(core)), part.id, site, 0)
+fn join(core: &Rc<Core>, key: u64, subgroup: &Subgroup, site: &'static Location<'static>) -> Rc<Core> {
+    let key = mix(key, subgroup.id as u64);
+    let circle = core.circle.borrow().join(key, &subgroup.members, subgroup.rank);
+    Core::new(circle, key, Some(Rc::clone(core)), subgroup.id, site, 0)
 }
 
 /// What must agree on all members, as a number and in words.
@@ -263,16 +325,16 @@ fn terms(how: &Split<'_>) -> (u64, String) {
     }
 }
 
-fn even(count: usize, rank: usize, size: usize) -> Option<Part> {
+fn even(count: usize, rank: usize, size: usize) -> Option<Subgroup> {
     let id = rank % count;
-    Part::new(id, (id..size).step_by(count).collect(), rank)
+    Subgroup::new(id, (id..size).step_by(count).collect(), rank)
 }
 
-fn consecutive(sizes: &[usize], rank: usize) -> Option<Part> {
+fn consecutive(sizes: &[usize], rank: usize) -> Option<Subgroup> {
     let mut first = 0;
     for (id, &size) in sizes.iter().enumerate() {
         if rank < first + size {
-            return Part::new(id, (first..first + size).collect(), rank);
+            return Subgroup::new(id, (first..first + size).collect(), rank);
         }
         first += size;
     }
@@ -350,7 +412,7 @@ mod tests {
 
     #[test]
     fn even_parts_deal_the_ranks_round() {
-        assert_eq!(even(2, 3, 5), Some(Part { id: 1, members: vec![1, 3], rank: 1 }));
-        assert_eq!(even(7, 2, 3), Some(Part { id: 2, members: vec![2], rank: 0 }));
+        assert_eq!(even(2, 3, 5), Some(Subgroup { id: 1, members: vec![1, 3], rank: 1 }));
+        assert_eq!(even(7, 2, 3), Some(Subgroup { id: 2, members: vec![2], rank: 0 }));
     }
 }

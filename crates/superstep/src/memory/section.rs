@@ -121,7 +121,9 @@ fn downwards(ends: (Bound<usize>, Bound<usize>), step: usize, len: usize, words:
         Bound::Excluded(before) => before.checked_sub(1),
         Bound::Unbounded => len.checked_sub(1),
     };
-    let Some(first) = first else { return Ok(Span { first: 0, step: -(step as isize), count: 0 }) };
+    // The lowest number there is has no opposite, and is its own.
+    let by = (step as isize).wrapping_neg();
+    let Some(first) = first else { return Ok(Span { first: 0, step: by, count: 0 }) };
     if first >= len {
         return Err(BadSection::Beyond(format!("section {words} of {len} elements")));
     }
@@ -135,7 +137,7 @@ fn downwards(ends: (Bound<usize>, Bound<usize>), step: usize, len: usize, words:
         let what = format!("section {words} counts down from the lower bound; put the higher one first");
         return Err(BadSection::Contradicts(what));
     };
-    Ok(Span { first, step: -(step as isize), count: room.div_ceil(step) })
+    Ok(Span { first, step: by, count: room.div_ceil(step) })
 }
 
 macro_rules! ranges {
@@ -268,6 +270,7 @@ mod tests {
         assert_eq!(indices(&strided(.., -1), 3).unwrap(), [2, 1, 0]);
         assert_eq!(indices(&strided(.., -1), 0).unwrap(), [0usize; 0]);
         assert_eq!(indices(&strided(Range { start: 5, end: 2 }, -2), 6).unwrap(), [5, 3]);
+        assert_eq!(indices(&strided(.., isize::MIN), 6).unwrap(), [5]);
     }
 
     #[test]

@@ -137,13 +137,21 @@ impl Group {
         shape: [usize; N],
         distribution: D,
     ) -> Result<Array<T, D, N>> {
+        self.make_array(shape, distribution, Location::caller())
+    }
+
+    pub(super) fn make_array<T: Element, D: Distribution, const N: usize>(
+        &self,
+        shape: [usize; N],
+        distribution: D,
+        site: &'static Location<'static>,
+    ) -> Result<Array<T, D, N>> {
         const {
             assert!(N >= 1 && N <= 5, "an array has one to five dimensions");
             assert!(D::DISTRIBUTED >= 1 && D::DISTRIBUTED <= 3, "one to three dimensions are distributed");
             assert!(D::DISTRIBUTED <= N, "more dimensions are distributed than there are");
             assert!(size_of::<T>() > 0, "the elements of an array have a size");
         }
-        let site = Location::caller();
         let core = self.core();
         let plan = plan::<T, D, N>(&shape, &distribution, core.size.get(), site)
             .map_err(|(kind, what)| core.error(kind, what, site))?;
@@ -153,7 +161,7 @@ impl Group {
             core.error(ErrorKind::OutOfMemory, what, site)
         })?;
         core.begin(site, Phase::Step);
-        let part = Rc::new(Part::new(Owned::new(region, core), plan, Operator::new(Any)));
+        let part = Rc::new(Part::new(Owned::new(region, core), core.rank.get(), plan, Operator::new(Any)));
         let terms = shape.iter().map(|&extent| extent as u64).chain(distribution.terms());
         let kind = Core::hash_numbers(terms.chain([type_hash::<(T, D, [u8; N])>()]));
         let number = core.add_object(Rc::clone(&part) as Rc<dyn Object>, kind);
@@ -175,11 +183,14 @@ fn plan<T: Element, D: Distribution, const N: usize>(
     let too_many = || overflow("more elements than a usize can count");
     // A dimension of 0 hides what the others come to, and then there is nothing to count.
     let len = if shape.contains(&0) { 0 } else { product(shape).ok_or_else(too_many)? };
+    let outer = &shape[..D::DISTRIBUTED];
     let map = if len == 0 {
-        distribution.lay(&[0; N][..D::DISTRIBUTED], size)
+        // It has to fit all the same.
+        product(outer).map_or(Ok(()), |_| distribution.lay(outer, size).map(drop))?;
+        distribution.resized(0, size).lay(&[0; N][..D::DISTRIBUTED], size)?
     } else {
-        distribution.lay(&shape[..D::DISTRIBUTED], size)
-    }?;
+        distribution.lay(outer, size)?
+    };
     let inner = if len == 0 { 1 } else { product(&shape[D::DISTRIBUTED..]).ok_or_else(too_many)? };
     let lens = (0..size).map(|rank| map.count(rank).checked_mul(inner));
     let lens: Vec<usize> = lens.collect::<Option<_>>().ok_or_else(too_many)?;
@@ -218,9 +229,10 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
     /// });
     /// ```
     #[must_use = "the array comes back with its operator"]
-    pub fn combining(self, op: impl Combine<T>) -> Self {
+    pub fn combining<C: Combine<T>>(self, op: C) -> Self {
         let operator = Operator::new(op);
         self.core.declare(operator.key);
+        self.core.registry().describe(format!("{} combining {}", self.part.describe(), type_name::<C>()));
         self.part.operator.set(operator);
         self
     }
@@ -340,7 +352,7 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
     #[track_caller]
     #[inline]
     pub fn is_owned(&self, at: impl Place<N>) -> bool {
-        self.owner(at) == self.core.rank.get()
+        self.owner(at) == self.part.rank
     }
 
     /// Where an element lies in its owner's part.
@@ -367,7 +379,7 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
     /// assert_eq!(index.unwrap(), [Some(4), None]);
     /// ```
     pub fn global(&self, offset: usize) -> Option<usize> {
-        self.part.index(self.core.rank.get(), offset)
+        self.part.index(self.part.rank, offset)
     }
 
     /// Lends this processor's part. Drop the borrow before the next boundary.
@@ -446,7 +458,7 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
         let at = at.indices();
         let index = place::linear(at, &self.shape).unwrap_or_else(|dimension| self.refuse_place(&at, dimension, site));
         let (owner, offset) = self.part.locate(index);
-        if owner == self.core.rank.get() {
+        if owner == self.part.rank {
             return offset;
         }
         let what = format!("element {at:?} belongs to rank {owner}; {advice}");

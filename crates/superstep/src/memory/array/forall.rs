@@ -1,6 +1,10 @@
 //! Loops over what this processor owns.
 
-use super::{Array, layout::Distribution, pieces, place};
+use super::{
+    Array,
+    layout::{self, Distribution},
+    pieces, place,
+};
 use crate::{
     engine::Element,
     memory::section::{Section, Span},
@@ -128,7 +132,7 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
     #[track_caller]
     pub fn forall_nd_in(&self, section: impl Section<N>, mut body: impl FnMut([usize; N], &mut T)) {
         let spans = self.check_section(&section, Location::caller()).unwrap_or_else(|error| error.raise());
-        let (me, counts) = (self.core.rank.get(), spans.map(|span| span.count));
+        let (me, counts) = (self.part.rank, spans.map(|span| span.count));
         let mut local = self.local_mut();
         let mut done = 0;
         let Ok(()) = pieces::cut(&self.part, &self.shape, &spans, |piece| {
@@ -152,23 +156,13 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
     /// The stretches of this processor's part whose elements follow each other, upwards: where each begins in the part,
     /// the number of its first element, and how many there are.
     pub(super) fn runs(&self, mut take: impl FnMut(usize, usize, usize)) {
-        let (part, me) = (&self.part, self.core.rank.get());
-        let mut offset = 0;
-        while offset < part.lens[me] {
-            // Padding of a tile has no number.
-            let Some(index) = part.index(me, offset) else {
-                offset += 1;
-                continue;
-            };
-            let count = part.run(index);
-            take(offset, index, count);
-            offset += count;
-        }
+        let (map, inner) = (&self.part.map, self.part.inner);
+        layout::runs(map, self.part.rank, |at, unit, count| take(at * inner, unit * inner, count * inner));
     }
 
     /// The same downwards.
     fn runs_down(&self, mut take: impl FnMut(usize, usize, usize)) {
-        let (part, me) = (&self.part, self.core.rank.get());
+        let (part, me) = (&self.part, self.part.rank);
         let mut end = part.lens[me];
         while end > 0 {
             let Some(last) = part.index(me, end - 1) else {

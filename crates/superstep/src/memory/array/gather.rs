@@ -8,7 +8,7 @@ use super::{
 use crate::{
     engine::{Element, Pending, Step, flags},
     error::Result,
-    memory::section::Section,
+    memory::section::{Section, Span},
 };
 use std::{panic::Location, rc::Rc};
 
@@ -242,11 +242,22 @@ impl Step {
     ) -> Result<Pending<Vec<T>>> {
         a.check_whole(&self.core, site)?;
         let spans = a.check_section(at, site)?;
+        Ok(self.mirror_spans(a, spans, into, site))
+    }
+
+    /// Mirrors a section that exists.
+    pub(super) fn mirror_spans<T: Element, D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        spans: [Span; N],
+        into: Vec<T>,
+        site: &'static Location<'static>,
+    ) -> Pending<Vec<T>> {
         let part = Rc::clone(&a.part);
         let mut mirror = Mirror { part, shape: a.shape, spans, asked: Vec::new(), into, values: None, site };
         self.core.raise_flag(flags::MIRRORS);
         mirror.ask(self.core.next_alone(), a.number, &mut self.outbox());
-        Ok(self.core.place_alone(mirror))
+        self.core.place_alone(mirror)
     }
 }
 

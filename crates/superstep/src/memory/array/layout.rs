@@ -70,6 +70,23 @@ pub trait Map: Clone + 'static {
     fn before(&self, unit: usize) -> usize;
 }
 
+/// The stretches of `rank`'s part whose units follow each other, upwards: where each begins in the part, its first unit,
+/// and how many there are.
+pub(super) fn runs(map: &impl Map, rank: usize, mut take: impl FnMut(usize, usize, usize)) {
+    let mut local = 0;
+    while local < map.count(rank) {
+        let unit = map.unit(rank, local);
+        if unit == usize::MAX {
+            // Padding.
+            local += 1;
+            continue;
+        }
+        let count = map.run(unit);
+        take(local, unit, count);
+        local += count;
+    }
+}
+
 /// The product of the distributed dimensions.
 pub(super) fn units(shape: &[usize]) -> Result<usize, Unlaid> {
     shape.iter().try_fold(1usize, |product, &extent| product.checked_mul(extent)).ok_or_else(|| {

@@ -2,12 +2,14 @@
 //!
 //! [`layout`] says who owns what, [`access`] is the handle and everything local. Writes go from the verbs of
 //! [`scatter`] and [`update`] into [`lanes`], from there as runs to their owners, and are committed by [`writes`]; reads
-//! go through [`gather`] and [`reads`]. [`wire`] is for owners that share no memory with the caller.
+//! go through [`gather`] and [`reads`]. [`wire`] is for owners that share no memory with the caller. [`whole`]
+//! and [`import`] stand on these.
 
 mod access;
 mod divisor;
 mod forall;
 mod gather;
+mod import;
 mod lanes;
 mod layout;
 mod part;
@@ -17,6 +19,7 @@ mod reads;
 mod scatter;
 mod tiles;
 mod update;
+mod whole;
 mod wire;
 mod writes;
 

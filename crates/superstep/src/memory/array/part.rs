@@ -21,9 +21,12 @@ use std::{
 /// This processor's part of an array, and what it needs to know of the others.
 pub(super) struct Part<T: 'static, M> {
     pub(super) owned: Owned<T>,
+    /// This processor's rank when the array was made, which is what the map calls it. Leavings renumber the group, and
+    /// nobody's elements move.
+    pub(super) rank: usize,
     pub(super) map: M,
     /// How many elements a unit has.
-    inner: usize,
+    pub(super) inner: usize,
     by_inner: Divisor,
     /// How many elements there are in all.
     pub(super) len: usize,
@@ -39,8 +42,8 @@ pub(super) struct Part<T: 'static, M> {
     pub(super) home: Home<T>,
     /// The first owner that has left the group; nobody can serve its elements any more.
     pub(super) lost: Cell<Option<usize>>,
-    /// The step in which the boundary was last told to flush it, plus one.
-    pub(super) announced: Cell<u64>,
+    /// Whether the boundary has been told to flush it.
+    pub(super) is_announced: Cell<bool>,
     /// How messages name it.
     words: String,
     site: &'static Location<'static>,
@@ -57,11 +60,12 @@ pub(super) struct Plan<M> {
 }
 
 impl<T: Element, M: Map> Part<T, M> {
-    pub(super) fn new(owned: Owned<T>, plan: Plan<M>, operator: Operator<T>) -> Self {
+    pub(super) fn new(owned: Owned<T>, rank: usize, plan: Plan<M>, operator: Operator<T>) -> Self {
         let Plan { map, inner, len, lens, words, site } = plan;
         let windows = lens.iter().copied().max().unwrap_or(0).div_ceil(WINDOW).max(1);
         Self {
             owned,
+            rank,
             map,
             inner,
             by_inner: Divisor::new(inner),
@@ -73,7 +77,7 @@ impl<T: Element, M: Map> Part<T, M> {
             incoming: RefCell::default(),
             home: Home::default(),
             lost: Cell::new(None),
-            announced: Cell::new(0),
+            is_announced: Cell::new(false),
             words,
             site,
         }
@@ -127,6 +131,7 @@ impl<T: Element, M: Map> Object for Part<T, M> {
     }
 
     fn flush(&self, number: u32, outbox: &mut Outbox, circle: &dyn Circle) -> Result {
+        self.is_announced.set(false);
         let address = Address::Object(number);
         self.outgoing.borrow_mut().drain(self, |to, runs| {
             if circle.shares(to) || to == circle.rank() {
@@ -172,6 +177,7 @@ impl<T: Element, M: Map> Object for Part<T, M> {
     }
 
     fn abandon(&self) {
+        self.is_announced.set(false);
         self.outgoing.borrow_mut().abandon(&self.home);
     }
 

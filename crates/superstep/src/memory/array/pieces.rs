@@ -54,6 +54,11 @@ pub(super) fn cut<T: Element, M: Map, E>(
     }
 }
 
+/// How many elements the rows of a section have that lie evenly in row-major order.
+pub(super) fn row_len(shape: &[usize], spans: &[Span]) -> usize {
+    if count(spans) == 0 { 0 } else { rows(shape, spans).1.count }
+}
+
 /// The longest rows whose elements lie evenly in row-major order, and the dimensions outside of them with the number of
 /// elements that a step in each of them leads across.
 fn rows(shape: &[usize], spans: &[Span]) -> (Vec<(Span, usize)>, Span) {

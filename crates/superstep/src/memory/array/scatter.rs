@@ -230,8 +230,7 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
 
     /// Makes the boundary send what was written.
     pub(super) fn announce(&self) {
-        let step = self.core.steps.get().wrapping_add(1);
-        if self.part.announced.replace(step) != step {
+        if !self.part.is_announced.replace(true) {
             self.core.registry().outgoing.push(self.number);
         }
     }
@@ -310,7 +309,7 @@ impl<T: Element> Lanes<T> {
 
     /// Takes back what was written last.
     #[cold]
-    fn undo<M: Map>(&mut self, part: &Part<T, M>, at: &[usize]) {
+    pub(super) fn undo<M: Map>(&mut self, part: &Part<T, M>, at: &[usize]) {
         for &index in at {
             if let Ok((lane, _)) = self.find(part, index) {
                 lane.places.pop();

@@ -11,10 +11,12 @@ use crate::{
     error::{ErrorKind, Result},
     memory::section::{Section, Span},
 };
-use std::panic::Location;
+use std::{convert::Infallible, panic::Location};
 
 /// From so many bytes on, memory that takes the place of a whole part is cheaper than a second copy.
 const LARGE: usize = 64 << 10;
+/// Rows of so many elements travel as stretches, of which an owner may have many small pieces that follow each other.
+const LONG: usize = 16;
 
 impl Step {
     /// Combines `values` into a section, in row-major order, at the boundary.
@@ -132,45 +134,37 @@ impl Step {
             let what = format!("{} values for section {at:?}, which has {count} elements", values.len());
             return Err(self.core.error(ErrorKind::BadLength, what, site));
         }
-        self.update_spans(a, &spans, values, operator);
+        a.update_spans(&a.shape, &spans, values, operator);
         Ok(())
     }
+}
 
-    /// Updates a section that exists.
-    pub(super) fn update_spans<T: Element, D: Distribution, const N: usize>(
-        &self,
-        a: &Array<T, D, N>,
-        spans: &[Span; N],
-        mut values: &[T],
-        operator: Operator<T>,
-    ) {
-        if values.is_empty() || operator.rule == Rule::Leader && self.rank() != 0 {
+impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
+    /// Updates a section that exists, of the array or of another with as many elements.
+    pub(super) fn update_spans(&self, shape: &[usize], spans: &[Span], mut values: &[T], operator: Operator<T>) {
+        if values.is_empty() || operator.rule == Rule::Leader && self.core.rank.get() != 0 {
             return;
         }
-        let Ok(()) = pieces::cut(&a.part, &a.shape, spans, |piece| {
+        let is_long = pieces::row_len(shape, spans) >= LONG;
+        let Ok(()) = pieces::cut(&self.part, shape, spans, |piece| {
             let (mine, rest) = values.split_at(piece.count);
             values = rest;
-            self.update_piece(a, piece, mine, operator);
-            Ok::<_, std::convert::Infallible>(())
+            self.update_piece(piece, mine, operator, is_long);
+            Ok::<_, Infallible>(())
         });
-        a.announce();
+        self.announce();
     }
 
-    fn update_piece<T: Element, D: Distribution, const N: usize>(
-        &self,
-        a: &Array<T, D, N>,
-        piece: Piece,
-        values: &[T],
-        operator: Operator<T>,
-    ) {
+    /// Updates what one owner has of a section; `is_long` says that it comes in long rows.
+    fn update_piece(&self, piece: Piece, values: &[T], operator: Operator<T>, is_long: bool) {
         let Piece { owner, at, step, count } = piece;
-        let part = &a.part;
-        if step != 1 {
-            let mut lanes = a.open(operator, None);
+        let part = &self.part;
+        if step != 1 || !is_long {
+            let mut lanes = self.open(operator, None);
             for (at, &value) in piece.places().zip(values) {
                 lanes.push_at(part, owner, at, value);
             }
-            a.close(lanes);
+            self.close(lanes);
             return;
         }
         let is_whole = operator.rule == Rule::Any && count == part.lens[owner] && count * size_of::<T>() >= LARGE;

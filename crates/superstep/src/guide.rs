@@ -1,0 +1,4 @@
+//! Guides: longer texts with programs that run.
+
+#[doc = include_str!("../guide/arrays.md")]
+pub mod arrays {}
