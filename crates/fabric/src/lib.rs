@@ -11,6 +11,7 @@ pub mod circle;
 pub mod contract;
 mod failure;
 mod messages;
+pub mod mpi;
 mod region;
 pub mod sim;
 pub mod threads;

@@ -57,6 +57,12 @@ pub enum ErrorKind {
     BadProcs,
     /// A run was started inside a run.
     NestedRun,
+    /// No MPI could be loaded or started, or none is needed here.
+    NoMpi,
+    /// The launcher belongs to another MPI than the library that was loaded.
+    WrongLauncher,
+    /// The processes of a run are not of one build, or were set up differently.
+    BuildMismatch,
 
     /// A rank that is not in the group was named.
     RankOutOfRange,
@@ -154,15 +160,17 @@ impl Error {
     /// ```
     pub fn is_misuse(&self) -> bool {
         use ErrorKind::{
-            BadConfig, BadDistribution, BadLength, BadProcs, BadSection, IndexOutOfRange, NestedRun, NoValue,
+            BadConfig, BadDistribution, BadLength, BadProcs, BadSection, IndexOutOfRange, NestedRun, NoMpi, NoValue,
             NotMember, NotMirrored, NotOwned, OutOfBounds, OutOfMemory, OutsideStep, RankOutOfRange, StalePending,
-            StillBorrowed,
+            StillBorrowed, WrongLauncher,
         };
         matches!(
             self.kind(),
             BadConfig
                 | BadProcs
                 | NestedRun
+                | NoMpi
+                | WrongLauncher
                 | RankOutOfRange
                 | OutOfBounds
                 | IndexOutOfRange

@@ -5,7 +5,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     panics,
 };
-use fabric::{Circle, Failure, sim, threads};
+use fabric::{Circle, Failure, mpi, sim, threads};
 use std::{
     env,
     panic::{AssertUnwindSafe, Location, catch_unwind},
@@ -72,6 +72,11 @@ pub fn cores() -> usize {
 pub enum Fabric {
     /// Threads of this process.
     Threads,
+    /// The processes that an MPI launcher has started together, with so many threads each.
+    Mpi {
+        /// How many processors each process has.
+        threads: usize,
+    },
     /// Processors that take turns in an order that the seed decides; for tests.
     Sim {
         /// Decides the order. The same seed gives the same order.
@@ -86,7 +91,8 @@ pub enum Fabric {
 /// | setting | variable | unless set |
 /// |---|---|---|
 /// | [`procs`](Self::procs) | `SUPERSTEP_PROCS` | the cores that this process may use |
-/// | [`fabric`](Self::fabric) | `SUPERSTEP_FABRIC`: `threads`, `sim` or `sim-shared`; the seed is `SUPERSTEP_SEED` | threads |
+/// | [`fabric`](Self::fabric) | `SUPERSTEP_FABRIC`: `threads`, `mpi`, `sim` or `sim-shared`; the seed is `SUPERSTEP_SEED` | MPI if a launcher of MPI has started this process, else threads |
+/// | the threads of [`Fabric::Mpi`] | `SUPERSTEP_THREADS` | 1 |
 /// | [`pin`](Self::pin) | `SUPERSTEP_PIN`: `0` or `1` | not pinned |
 /// | [`stack_bytes`](Self::stack_bytes) | `SUPERSTEP_STACK_BYTES` | 64 MiB |
 ///
@@ -109,6 +115,8 @@ pub struct Config {
 /// What the environment says, read once per process: a run starts in microseconds and would notice.
 #[derive(Clone, Debug)]
 struct Environment {
+    /// For each process under MPI.
+    threads: usize,
     procs: Option<usize>,
     fabric: Option<Fabric>,
     pin: Option<bool>,
@@ -133,8 +141,10 @@ impl Environment {
         }
         let number = |text: &str| text.parse().ok().filter(|&number: &usize| number > 0);
         let seed = one("SUPERSTEP_SEED", "a number", |text| text.parse().ok())?.unwrap_or(0);
+        let threads = one("SUPERSTEP_THREADS", "a number of threads, at least 1", number)?.unwrap_or(1);
         let fabric = |text: &str| match text {
             "threads" => Some(Fabric::Threads),
+            "mpi" => Some(Fabric::Mpi { threads }),
             "sim" => Some(Fabric::Sim { seed, shares_memory: false }),
             "sim-shared" => Some(Fabric::Sim { seed, shares_memory: true }),
             _ => None,
@@ -145,8 +155,9 @@ impl Environment {
             _ => None,
         };
         Ok(Self {
+            threads,
             procs: one("SUPERSTEP_PROCS", "a number of processors, at least 1", number)?,
-            fabric: one("SUPERSTEP_FABRIC", "threads, sim or sim-shared", fabric)?,
+            fabric: one("SUPERSTEP_FABRIC", "threads, mpi, sim or sim-shared", fabric)?,
             pin: one("SUPERSTEP_PIN", "0 or 1", switch)?,
             stack_bytes: one("SUPERSTEP_STACK_BYTES", "a number of bytes, at least 1", number)?,
         })
@@ -229,8 +240,17 @@ impl Config {
             pin: self.pin.or(environment.pin).unwrap_or(usual.pin),
             stack_bytes: self.stack_bytes.or(environment.stack_bytes).unwrap_or(usual.stack_bytes),
         };
-        let procs = self.procs.or(environment.procs).unwrap_or_else(threads::cores);
-        Ok((procs, self.fabric.or(environment.fabric).unwrap_or(Fabric::Threads), options))
+        let usual = || {
+            if mpi::is_launched() { Fabric::Mpi { threads: environment.threads } } else { Fabric::Threads }
+        };
+        let fabric = self.fabric.or(environment.fabric).unwrap_or_else(usual);
+        let procs = self.procs.or(environment.procs);
+        let procs = if let Fabric::Mpi { threads } = fabric {
+            launched(threads, procs)?
+        } else {
+            procs.unwrap_or_else(threads::cores)
+        };
+        Ok((procs, fabric, options))
     }
 
     /// Starts the processors and returns what the lowest rank of this process returned; see [`run`].
@@ -263,6 +283,7 @@ impl Config {
         let processor = |circle: Box<dyn Circle>| be_processor(circle, &body, site, self.first_step);
         let results = match fabric {
             Fabric::Threads => threads::run(procs, options, processor),
+            Fabric::Mpi { threads } => mpi::run(threads, options, processor).map_err(unable)?,
             Fabric::Sim { seed, shares_memory } => {
                 let memory = if shares_memory { sim::Memory::Shared } else { sim::Memory::Apart };
                 sim::run(procs, seed, memory, options, processor)
@@ -275,6 +296,34 @@ impl Config {
             None => Ok(results.into_iter().flatten().collect()),
         }
     }
+}
+
+/// How many processors an MPI launcher has started, with so many threads each; refuses if others were asked for.
+fn launched(threads: usize, asked: Option<usize>) -> Result<usize> {
+    if threads == 0 {
+        return Err(Error::new(ErrorKind::BadProcs, "threads is 0; a process needs at least 1 processor"));
+    }
+    let (_, processes) = mpi::place().map_err(unable)?;
+    let procs = processes * threads;
+    match asked {
+        Some(asked) if asked != procs => {
+            let message = format!(
+                "procs is {asked}, but the launcher has started {processes} processes of {threads} threads; leave procs \
+                 to the launcher, or change its number of processes"
+            );
+            Err(Error::new(ErrorKind::BadConfig, message))
+        }
+        _ => Ok(procs),
+    }
+}
+
+fn unable(why: mpi::Unable) -> Error {
+    let kind = match why {
+        mpi::Unable::NotLaunched | mpi::Unable::NoMpi(_) | mpi::Unable::Failed => ErrorKind::NoMpi,
+        mpi::Unable::WrongLauncher(_) => ErrorKind::WrongLauncher,
+        mpi::Unable::Differs(_) => ErrorKind::BuildMismatch,
+    };
+    Error::new(kind, why.to_string())
 }
 
 /// One processor's life in a run.

@@ -1,14 +1,17 @@
-//! A circle for processors that can only send each other messages.
+//! A circle for processors that send each other messages, and those of one process share memory besides.
 //!
-//! A meeting is one wave up and one down the [tree](crate::tree): each rank hears from the ranks that hang off it,
-//! melds, and passes the result towards rank 0; the outcome comes back the same way, with what lies before each
-//! subtree. How many trays each member has been sent is summed on the way up with everything else, so that each knows
-//! how many to wait for, and no round is spent on counts. Trays leave when they are posted, while the step still
-//! computes.
+//! A meeting is one wave up and one down the [tree](crate::tree): each station hears from the stations that hang off it,
+//! melds, and passes the result towards the first; the outcome comes back the same way, with what lies before each. How
+//! many trays each member has been sent is summed on the way up with everything else, so that each knows how many to
+//! wait for, and no round is spent on counts. Trays leave when they are posted, while the step still computes.
+//!
+//! The members that live in one process are one station. They meet among themselves first, one of them speaks to the
+//! others, and then tells its own.
 //!
 //! What carries the packets is a [`Link`]; this module does not care which.
 
 mod mailroom;
+mod stretch;
 mod wave;
 
 pub(crate) use mailroom::{Kind, Link, Mailroom, Packet, Stamp};
@@ -20,13 +23,40 @@ use crate::{
     tree::Scratch,
 };
 use std::{cell::RefCell, rc::Rc, sync::Arc};
+use stretch::Stretch;
+use wave::{Outcome, Reader};
+
+/// Members that follow each other and live in one process.
+#[derive(Debug)]
+struct Station {
+    /// The first of them, by its number in the whole run.
+    speaker: usize,
+    /// Its rank.
+    first: usize,
+}
+
+/// What the circles of one processor have in common.
+pub(crate) struct Home<L> {
+    mailroom: RefCell<Mailroom<L>>,
+    /// How many processors a process has; they have consecutive numbers.
+    per_process: usize,
+    /// The circle of all processors of this process, if it has several.
+    local: Option<Box<dyn Circle>>,
+    /// Tells the circles of this run from those of earlier ones.
+    run: u64,
+}
 
 pub(crate) struct MessageCircle<L> {
-    mailroom: Rc<RefCell<Mailroom<L>>>,
+    home: Rc<Home<L>>,
     /// The members, by their numbers in the whole run.
     members: Rc<[usize]>,
     rank: usize,
     key: u64,
+    stations: Vec<Station>,
+    /// Which of them is mine.
+    station: usize,
+    /// The circle of my station's members, if there are several.
+    local: Option<Box<dyn Circle>>,
     /// The last meeting I entered.
     entered: u64,
     /// How many trays I have posted to each since then; empty while there are none.
@@ -35,54 +65,181 @@ pub(crate) struct MessageCircle<L> {
     inbox: Vec<(usize, Tray)>,
     scratch: Scratch,
     nothing: Melded,
+    /// What my station's members said, and what its speaker found out.
+    heard: Melded,
 }
 
 /// The key of the circle of all; no other circle may have it.
 pub(crate) const ROOT: u64 = 0;
 
 impl<L: Link> MessageCircle<L> {
+    /// The circle of all processors, each of which is a process for itself.
     pub(crate) fn root(link: L, size: usize, rank: usize) -> Self {
-        Self::new(Rc::new(RefCell::new(Mailroom::new(link))), (0..size).collect(), rank, ROOT)
+        let home = Home { mailroom: RefCell::new(Mailroom::new(link)), per_process: 1, local: None, run: 0 };
+        Self::new(Rc::new(home), (0..size).collect(), rank, ROOT)
     }
 
-    fn new(mailroom: Rc<RefCell<Mailroom<L>>>, members: Rc<[usize]>, rank: usize, key: u64) -> Self {
+    /// The circle of all processors, of which each of `processes` has as many as `local` has members; `run` is the
+    /// number of the run.
+    pub(crate) fn mixed(link: L, local: Box<dyn Circle>, processes: usize, process: usize, run: u64) -> Self {
+        let (per_process, rank) = (local.size(), process * local.size() + local.rank());
+        let local = (per_process > 1).then_some(local);
+        let home = Home { mailroom: RefCell::new(Mailroom::new(link)), per_process, local, run };
+        Self::new(Rc::new(home), (0..processes * per_process).collect(), rank, ROOT)
+    }
+
+    fn new(home: Rc<Home<L>>, members: Rc<[usize]>, rank: usize, key: u64) -> Self {
+        let process = |rank: usize| members[rank] / home.per_process;
+        let mut stations: Vec<Station> = Vec::new();
+        for first in (0..members.len()).filter(|&rank| rank == 0 || process(rank - 1) != process(rank)) {
+            stations.push(Station { speaker: members[first], first });
+        }
+        let station = stations.partition_point(|station| station.first <= rank) - 1;
+        let end = stations.get(station + 1).map_or(members.len(), |behind| behind.first);
+        let neighbours: Vec<usize> =
+            members[stations[station].first..end].iter().map(|number| number % home.per_process).collect();
+        let local = match &home.local {
+            Some(local) if neighbours.len() > 1 => {
+                // Members in another order than that of the run may make two stations of one process.
+                let key = key.rotate_left(17).wrapping_add(1 + station as u64);
+                Some(local.join(key, &neighbours, rank - stations[station].first))
+            }
+            _ => None,
+        };
         Self {
-            mailroom,
+            home,
             members,
             rank,
             key,
+            stations,
+            station,
+            local,
             entered: 0,
             posted: Vec::new(),
             inbox: Vec::new(),
             scratch: Scratch::default(),
             nothing: Melded::default(),
+            heard: Melded::default(),
         }
     }
 
     fn stamp(&self, kind: Kind, meeting: u64) -> Stamp {
-        Stamp { circle: self.key, meeting, kind }
+        Stamp { circle: self.key ^ self.home.run.rotate_right(8), meeting, kind }
     }
 
     fn send(&self, to: usize, kind: Kind, meeting: u64, tray: Tray) -> Result<(), Failure> {
-        self.mailroom.borrow_mut().send(self.members[to], Packet { stamp: self.stamp(kind, meeting), tray })
+        self.home.mailroom.borrow_mut().send(to, Packet { stamp: self.stamp(kind, meeting), tray })
     }
 
-    /// The next packet of this kind and meeting from member `from`.
-    fn receive_from(&self, from: usize, kind: Kind) -> Result<Vec<u8>, Failure> {
+    /// Sends to the speaker of a station.
+    fn send_to(&self, station: usize, kind: Kind, bytes: Vec<u8>) -> Result<(), Failure> {
+        self.send(self.stations[station].speaker, kind, self.entered, wave::tray(bytes))
+    }
+
+    /// The next packet of this kind and meeting from the speaker of a station.
+    fn receive_from(&self, station: usize, kind: Kind) -> Result<Vec<u8>, Failure> {
         let stamp = self.stamp(kind, self.entered);
-        let (_, tray) = self.mailroom.borrow_mut().receive(stamp, Some(self.members[from]))?;
+        let (_, tray) = self.home.mailroom.borrow_mut().receive(stamp, Some(self.stations[station].speaker))?;
         Ok(tray.bytes)
     }
 
-    /// Fetches the `expected` trays that were posted to me for this meeting.
+    /// Fetches the `expected` trays that were sent to me for this meeting.
     fn fill_inbox(&mut self, expected: u32) -> Result<(), Failure> {
         let stamp = self.stamp(Kind::Tray, self.entered);
         for _ in 0..expected {
-            let (from, tray) = self.mailroom.borrow_mut().receive(stamp, None)?;
+            let (from, tray) = self.home.mailroom.borrow_mut().receive(stamp, None)?;
             let from = self.members.iter().position(|&m| m == from).ok_or(Failure::Damaged { rank: from })?;
             self.inbox.push((from, tray));
         }
         Ok(())
+    }
+
+    /// My rank among my station's members, if `rank` is one of them.
+    fn neighbour(&self, rank: usize) -> Option<usize> {
+        let end = self.stations.get(self.station + 1).map_or(self.members.len(), |behind| behind.first);
+        (self.local.is_some() && (self.stations[self.station].first..end).contains(&rank))
+            .then(|| rank - self.stations[self.station].first)
+    }
+
+    /// A meeting in two stages: my station's members hear each other, its speaker hears from the other stations, and
+    /// then it tells us.
+    fn meet_in_stages(&mut self, mine: &[u8], how: &mut dyn Meld, outcome: &mut Melded) -> Result<u32, Failure> {
+        let (size, first) = (self.members.len(), self.stations[self.station].first);
+        let mut local = self.local.take().expect("only called where there are neighbours");
+        let mut heard = std::mem::take(&mut self.heard);
+        let mut said = wave::write_counts(&std::mem::take(&mut self.posted));
+        said.extend_from_slice(mine);
+        let mut framed = (said.len() as u64).to_le_bytes().to_vec();
+        framed.append(&mut said);
+        local.meet(&framed, &mut Listing, &mut heard)?;
+        for neighbour in 0..local.size() {
+            let mut tray = Tray::default();
+            if local.take(neighbour, &mut tray) {
+                self.inbox.push((first + neighbour, tray));
+            }
+        }
+        let mut counts = Vec::new();
+        let mut contributions = Vec::with_capacity(local.size());
+        let mut frames = Reader { bytes: &heard.total, rank: self.members[self.rank] };
+        for _ in 0..local.size() {
+            let mut frame = Reader { bytes: frames.part()?, rank: self.members[self.rank] };
+            wave::add(&mut counts, &frame.counts(size)?);
+            contributions.push(frame.rest());
+        }
+        let mut stretch = Stretch::new(size);
+        let mut report = Vec::new();
+        if self.rank == first {
+            for (more, contribution) in contributions.iter().enumerate() {
+                stretch.push(first + more, contribution, how);
+            }
+            report = self.wave(stretch, counts, how)?.write();
+        }
+        let mut told = std::mem::take(&mut self.nothing);
+        local.meet(&report, &mut Telling, &mut told)?;
+        let mut reader = Reader { bytes: &told.total, rank: self.stations[self.station].speaker };
+        let mut found = Outcome::read(&mut reader, size, if how.wants_before() { first } else { 0 })?;
+        outcome.before.clear();
+        if how.wants_before() {
+            for (more, contribution) in contributions[..self.rank - first].iter().enumerate() {
+                found.before.push(first + more, contribution, how);
+            }
+            found.before.fold(how, &mut self.scratch, &mut outcome.before);
+        }
+        outcome.total = found.total;
+        self.nothing = told;
+        self.heard = heard;
+        self.local = Some(local);
+        Ok(found.counts.get(self.rank).copied().unwrap_or(0))
+    }
+
+    /// A meeting in which I speak for myself alone.
+    fn meet_alone(&mut self, mine: &[u8], how: &mut dyn Meld, outcome: &mut Melded) -> Result<u32, Failure> {
+        let counts = std::mem::take(&mut self.posted);
+        let mut stretch = Stretch::new(self.members.len());
+        stretch.push(self.rank, mine, how);
+        let found = self.wave(stretch, counts, how)?;
+        found.before.fold(how, &mut self.scratch, &mut outcome.before);
+        outcome.total = found.total;
+        Ok(found.counts.get(self.rank).copied().unwrap_or(0))
+    }
+}
+
+/// Lists what everybody said.
+struct Listing;
+
+impl Meld for Listing {
+    fn meld(&mut self, left: &[u8], right: &[u8], out: &mut Vec<u8>) {
+        out.extend_from_slice(left);
+        out.extend_from_slice(right);
+    }
+}
+
+/// Passes on what the first one said.
+struct Telling;
+
+impl Meld for Telling {
+    fn meld(&mut self, left: &[u8], _: &[u8], out: &mut Vec<u8>) {
+        out.extend_from_slice(left);
     }
 }
 
@@ -99,30 +256,35 @@ impl<L: Link + 'static> Circle for MessageCircle<L> {
         self.inbox.clear();
         if self.members.len() == 1 {
             // With nobody to send to I would not hear of the alarm, nor let anybody raise it.
-            self.mailroom.borrow_mut().pause()?;
+            self.home.mailroom.borrow_mut().pause()?;
         }
         self.entered += 1;
-        let expected = self.wave(mine, how, outcome)?;
+        let expected = if self.local.is_some() {
+            self.meet_in_stages(mine, how, outcome)?
+        } else {
+            self.meet_alone(mine, how, outcome)?
+        };
         self.fill_inbox(expected)
     }
 
     fn leave(&mut self, mine: &[u8], how: &mut dyn Meld) -> Result<(), Failure> {
         // Others hang off me in the tree, so I stay until the outcome has passed.
-        let mut outcome = std::mem::take(&mut self.nothing);
+        let mut outcome = Melded::default();
         self.meet(mine, how, &mut outcome)
     }
 
     fn wait(&mut self) -> Result<(), Failure> {
-        let mut nothing = std::mem::take(&mut self.nothing);
-        let result = self.meet(&[], &mut Silence, &mut nothing);
-        self.nothing = nothing;
-        result
+        let mut nothing = Melded::default();
+        self.meet(&[], &mut Silence, &mut nothing)
     }
 
     fn post(&mut self, to: usize, tray: &mut Tray) -> Result<(), Failure> {
+        if let (Some(neighbour), Some(local)) = (self.neighbour(to), &mut self.local) {
+            return local.post(neighbour, tray);
+        }
         self.posted.resize(self.members.len(), 0);
         self.posted[to] += 1;
-        self.send(to, Kind::Tray, self.entered + 1, std::mem::take(tray))
+        self.send(self.members[to], Kind::Tray, self.entered + 1, std::mem::take(tray))
     }
 
     fn take(&mut self, from: usize, into: &mut Tray) -> bool {
@@ -134,15 +296,17 @@ impl<L: Link + 'static> Circle for MessageCircle<L> {
     }
 
     fn shares(&self, other: usize) -> bool {
-        self.mailroom.borrow().shares(self.members[other])
+        let process = |rank: usize| self.members[rank] / self.home.per_process;
+        (self.home.local.is_some() && process(other) == process(self.rank))
+            || self.home.mailroom.borrow().shares(self.members[other])
     }
 
     fn join(&self, key: u64, members: &[usize], rank: usize) -> Box<dyn Circle> {
         let members = members.iter().map(|&m| self.members[m]).collect();
-        Box::new(Self::new(Rc::clone(&self.mailroom), members, rank, key))
+        Box::new(Self::new(Rc::clone(&self.home), members, rank, key))
     }
 
     fn alarm(&self) -> Arc<dyn Alarm> {
-        self.mailroom.borrow().alarm()
+        self.home.mailroom.borrow().alarm()
     }
 }

@@ -1,101 +1,135 @@
 //! The wave of a meeting: contributions and counts go up the tree, the outcome comes down.
 //!
-//! Rank `r` stands for the segments that begin with it. It hears from `r + 1`, `r + 2`, `r + 4` and so on, as long as
-//! `r` divides by twice that distance, and then reports to `r` less the first distance that does not. That is just the
-//! grouping of [`tree`](crate::tree).
+//! The members of one process are a *station*, and one of them speaks for it. Station `s` hears from `s + 1`, `s + 2`,
+//! `s + 4` and so on, as long as `s` divides by twice that distance, and then reports to `s` less the first distance
+//! that does not. With one member a station that is just the grouping of [`tree`](crate::tree); with several, what
+//! goes up is a [`Stretch`].
 //!
 //! # Packets
 //!
-//! Up: the counts, then the contribution. Down: the counts, the length of `before`, `before`, the total. Counts are a
-//! number of entries, 0 or one per member, and the entries; all numbers are 32 or 64 bits, little-endian.
+//! Up: the counts, then a stretch. Down: the counts, the stretch of all ranks before the station's, the total. Counts
+//! are a number of entries, 0 or one per member, and the entries; all numbers are 32 or 64 bits, little-endian.
 
-use super::{Kind, Link, MessageCircle};
-use crate::{
-    circle::{Meld, Melded},
-    failure::Failure,
-    tray::Tray,
-    tree,
-};
+use super::{Kind, Link, MessageCircle, stretch::Stretch};
+use crate::{circle::Meld, failure::Failure, tray::Tray};
 
-/// A rank that reports to me: how far it is, and what I stood for before I heard from it.
+/// A station that reports to mine: its number, and what I stood for before I heard from it.
 struct Child {
-    distance: usize,
-    left: Vec<u8>,
+    station: usize,
+    left: Option<Stretch>,
+}
+
+/// What a meeting found out.
+pub(super) struct Outcome {
+    /// How many trays are on their way to each member; empty if to none.
+    pub(super) counts: Vec<u32>,
+    /// What the ranks before my station's contributed.
+    pub(super) before: Stretch,
+    pub(super) total: Vec<u8>,
 }
 
 impl<L: Link> MessageCircle<L> {
-    /// Takes part in the meeting that was just entered and returns how many trays are on their way to me.
-    pub(super) fn wave(&mut self, mine: &[u8], how: &mut dyn Meld, outcome: &mut Melded) -> Result<u32, Failure> {
-        let mut counts = std::mem::take(&mut self.posted);
-        let mut total = mine.to_vec();
+    /// Speaks for my station in the meeting that was just entered. `mine` is what its members contributed, and `counts`
+    /// how many trays they have posted.
+    pub(super) fn wave(
+        &mut self,
+        mut mine: Stretch,
+        mut counts: Vec<u32>,
+        how: &mut dyn Meld,
+    ) -> Result<Outcome, Failure> {
+        let (me, size) = (self.station, self.members.len());
         let wants_before = how.wants_before();
         let mut children = Vec::new();
         let mut distance = 1;
-        while distance < self.members.len() && self.rank.is_multiple_of(2 * distance) {
-            if self.rank + distance < self.members.len() {
-                let packet = self.receive_from(self.rank + distance, Kind::Up)?;
-                let mut reader = Reader { bytes: &packet, rank: self.members[self.rank + distance] };
-                add(&mut counts, &reader.counts(self.members.len())?);
-                let mut melded = Vec::new();
-                how.meld(&total, reader.rest(), &mut melded);
-                let left = std::mem::replace(&mut total, melded);
-                children.push(Child { distance, left: if wants_before { left } else { Vec::new() } });
+        while distance < self.stations.len() && me.is_multiple_of(2 * distance) {
+            if me + distance < self.stations.len() {
+                let station = me + distance;
+                let packet = self.receive_from(station, Kind::Up)?;
+                let mut reader = Reader { bytes: &packet, rank: self.stations[station].speaker };
+                add(&mut counts, &reader.counts(size)?);
+                let first = self.stations[station].first;
+                let end = self.stations.get(station + distance).map_or(size, |behind| behind.first);
+                let theirs = Stretch::read(&mut reader, size, first, end)?;
+                children.push(Child { station, left: wants_before.then(|| mine.clone()) });
+                mine.append(theirs, how);
             }
             distance *= 2;
         }
-        outcome.before.clear();
-        if self.rank > 0 {
-            let parent = self.rank - distance;
-            self.send(parent, Kind::Up, self.entered, packet(&counts, None, &total))?;
+        let mut outcome;
+        if me == 0 {
+            outcome = Outcome { counts, before: Stretch::new(size), total: mine.into_total() };
+        } else {
+            let parent = me - distance;
+            let mut up = write_counts(&counts);
+            mine.write(&mut up);
+            self.send_to(parent, Kind::Up, up)?;
             let down = self.receive_from(parent, Kind::Down)?;
-            let mut reader = Reader { bytes: &down, rank: self.members[parent] };
-            counts = reader.counts(self.members.len())?;
-            outcome.before.extend_from_slice(reader.part()?);
-            total.clear();
-            total.extend_from_slice(reader.rest());
+            let mut reader = Reader { bytes: &down, rank: self.stations[parent].speaker };
+            outcome = Outcome::read(&mut reader, size, if wants_before { self.stations[me].first } else { 0 })?;
         }
-        for child in children.iter().rev() {
-            let mut before = Vec::new();
-            if wants_before {
-                before.extend_from_slice(&outcome.before);
-                tree::append(&child.left, how, &mut self.scratch, &mut before);
+        for Child { station, left } in children.into_iter().rev() {
+            let mut before = Stretch::new(size);
+            if let Some(left) = left {
+                before = outcome.before.clone();
+                before.append(left, how);
             }
-            let down = packet(&counts, Some(&before), &total);
-            self.send(self.rank + child.distance, Kind::Down, self.entered, down)?;
+            std::mem::swap(&mut outcome.before, &mut before);
+            let down = outcome.write();
+            std::mem::swap(&mut outcome.before, &mut before);
+            self.send_to(station, Kind::Down, down)?;
         }
-        outcome.total = total;
-        Ok(counts.get(self.rank).copied().unwrap_or(0))
+        Ok(outcome)
     }
 }
 
-fn add(counts: &mut Vec<u32>, more: &[u32]) {
+impl Outcome {
+    /// As bytes, for another station or for the other members of mine.
+    pub(super) fn write(&self) -> Vec<u8> {
+        let mut bytes = write_counts(&self.counts);
+        self.before.write(&mut bytes);
+        bytes.extend_from_slice(&self.total);
+        bytes
+    }
+
+    /// Reads one of a circle of `size`, with what the ranks below `first` contributed.
+    pub(super) fn read(reader: &mut Reader<'_>, size: usize, first: usize) -> Result<Self, Failure> {
+        let counts = reader.counts(size)?;
+        let before = Stretch::read(reader, size, 0, first)?;
+        Ok(Self { counts, before, total: reader.rest().to_vec() })
+    }
+}
+
+/// Adds counts to counts; none are as good as zeros.
+pub(super) fn add(counts: &mut Vec<u32>, more: &[u32]) {
     counts.resize(counts.len().max(more.len()), 0);
     for (count, more) in counts.iter_mut().zip(more) {
         *count += more;
     }
 }
 
-fn packet(counts: &[u32], before: Option<&[u8]>, rest: &[u8]) -> Tray {
-    let mut bytes = Vec::with_capacity(16 + 4 * counts.len() + before.map_or(0, <[u8]>::len) + rest.len());
-    bytes.extend((counts.len() as u32).to_le_bytes());
-    bytes.extend(counts.iter().flat_map(|count| count.to_le_bytes()));
-    if let Some(before) = before {
-        bytes.extend((before.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(before);
+/// A packet that begins with counts.
+pub(super) fn write_counts(counts: &[u32]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(64 + 4 * counts.len());
+    bytes.extend_from_slice(&(counts.len() as u32).to_le_bytes());
+    for count in counts {
+        bytes.extend_from_slice(&count.to_le_bytes());
     }
-    bytes.extend_from_slice(rest);
+    bytes
+}
+
+pub(super) fn tray(bytes: Vec<u8>) -> Tray {
     Tray { bytes, moved: Vec::new() }
 }
 
 /// Reads a packet of which nothing is believed.
-struct Reader<'a> {
-    bytes: &'a [u8],
+pub(super) struct Reader<'a> {
+    pub(super) bytes: &'a [u8],
     /// Who sent it.
-    rank: usize,
+    pub(super) rank: usize,
 }
 
 impl<'a> Reader<'a> {
-    fn damaged(&self) -> Failure {
+    pub(super) fn damaged(&self) -> Failure {
         Failure::Damaged { rank: self.rank }
     }
 
@@ -105,8 +139,12 @@ impl<'a> Reader<'a> {
         Ok(head)
     }
 
-    fn counts(&mut self, members: usize) -> Result<Vec<u32>, Failure> {
-        let entries = u32::from_le_bytes(self.split(4)?.try_into().map_err(|_| self.damaged())?) as usize;
+    pub(super) fn number(&mut self) -> Result<u32, Failure> {
+        Ok(u32::from_le_bytes(self.split(4)?.try_into().map_err(|_| self.damaged())?))
+    }
+
+    pub(super) fn counts(&mut self, members: usize) -> Result<Vec<u32>, Failure> {
+        let entries = self.number()? as usize;
         if entries != 0 && entries != members {
             return Err(self.damaged());
         }
@@ -114,13 +152,13 @@ impl<'a> Reader<'a> {
         Ok(bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect())
     }
 
-    fn part(&mut self) -> Result<&'a [u8], Failure> {
+    pub(super) fn part(&mut self) -> Result<&'a [u8], Failure> {
         let len = u64::from_le_bytes(self.split(8)?.try_into().map_err(|_| self.damaged())?);
         let len = usize::try_from(len).map_err(|_| self.damaged())?;
         self.split(len)
     }
 
-    fn rest(&self) -> &'a [u8] {
+    pub(super) fn rest(&self) -> &'a [u8] {
         self.bytes
     }
 }
@@ -131,17 +169,17 @@ mod tests {
 
     #[test]
     fn every_shortened_packet_is_damaged_and_none_reads_past_its_end() {
-        let whole = packet(&[1, 2, 3], Some(b"abc"), b"").bytes;
+        let outcome = Outcome { counts: vec![1, 2, 3], before: Stretch::new(3), total: Vec::new() };
+        let whole = outcome.write();
         for cut in 0..whole.len() {
-            let mut reader = Reader { bytes: &whole[..cut], rank: 5 };
-            let read = reader.counts(3).and_then(|_| reader.part());
-            assert_eq!(read, Err(Failure::Damaged { rank: 5 }), "cut at {cut}");
+            let read = Outcome::read(&mut Reader { bytes: &whole[..cut], rank: 5 }, 3, 0);
+            assert_eq!(read.err(), Some(Failure::Damaged { rank: 5 }), "cut at {cut}");
         }
     }
 
     #[test]
     fn a_packet_with_another_number_of_members_is_damaged() {
-        let bytes = packet(&[1, 2, 3], None, b"").bytes;
+        let bytes = write_counts(&[1, 2, 3]);
         assert_eq!(Reader { bytes: &bytes, rank: 1 }.counts(4), Err(Failure::Damaged { rank: 1 }));
     }
 }

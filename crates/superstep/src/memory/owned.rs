@@ -30,6 +30,7 @@ impl<T: Element> Owned<T> {
 
     /// Hands a way to read it to everybody with whom this processor shares memory, at the next boundary.
     pub(super) fn offer(&self, core: &Core, number: u32) {
+        core.stir();
         let (circle, mut outbox) = (core.circle.borrow(), core.outbox.borrow_mut());
         for to in (0..core.size.get()).filter(|&to| to != core.rank.get() && circle.shares(to)) {
             outbox.push_moved(to, Address::Object(number), Box::new(self.region.borrow().reach()));

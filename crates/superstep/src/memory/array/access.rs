@@ -198,7 +198,8 @@ fn plan<T: Element, D: Distribution, const N: usize>(
     if lens.iter().any(|&len| len > most) {
         return Err(overflow("more elements on one processor than its addresses reach"));
     }
-    let words = format!("array {shape:?} of {} ({distribution:?})", type_name::<T>());
+    let across = if N == 1 { String::new() } else { format!(" over {} dimensions", D::DISTRIBUTED) };
+    let words = format!("array {shape:?} of {} ({distribution:?}{across})", type_name::<T>());
     Ok(Plan { map, inner, len, lens, words, site })
 }
 
@@ -301,8 +302,8 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
     #[track_caller]
     #[inline]
     pub fn index(&self, at: impl Place<N>) -> usize {
-        let at = at.indices();
-        place::linear(at, &self.shape).unwrap_or_else(|dimension| self.refuse_place(&at, dimension, Location::caller()))
+        let (at, site) = (at.indices(), Location::caller());
+        place::linear(at, &self.shape).unwrap_or_else(|dimension| self.refuse_place(&at, dimension, site))
     }
 
     /// The place of the element with this number in row-major order.

@@ -69,10 +69,15 @@ impl<T: Element> Outgoing<T> {
     /// Takes lanes back: what is in them has been issued now.
     pub(super) fn put_back<M: Map>(&mut self, lanes: Lanes<T>, part: &Part<T, M>) {
         // If others were opened meanwhile, those were issued before.
+        self.issue(part);
+        self.open = Some(lanes);
+    }
+
+    /// Makes sure that what was written so far comes before whatever is given back or added later.
+    pub(super) fn issue<M: Map>(&mut self, part: &Part<T, M>) {
         if let Some(open) = self.open.take() {
             self.close(open, part);
         }
-        self.open = Some(lanes);
     }
 
     /// Makes runs of what is in the lanes.
@@ -101,9 +106,7 @@ impl<T: Element> Outgoing<T> {
 
     /// Adds memory that takes the place of a whole partition.
     pub(super) fn push_run<M: Map>(&mut self, to: usize, run: Run<T>, part: &Part<T, M>) {
-        if let Some(open) = self.open.take() {
-            self.close(open, part);
-        }
+        self.issue(part);
         self.push(to, run);
     }
 
@@ -116,9 +119,7 @@ impl<T: Element> Outgoing<T> {
         operator: Operator<T>,
         part: &Part<T, M>,
     ) {
-        if let Some(open) = self.open.take() {
-            self.close(open, part);
-        }
+        self.issue(part);
         if let Some(Run { operator: last, base, writes: Writes::Stretch(there) }) =
             self.runs.get_mut(to).and_then(|runs| runs.last_mut())
             && *base + there.len() == at
@@ -138,9 +139,7 @@ impl<T: Element> Outgoing<T> {
 
     /// Hands over what there is for each target, and is empty then.
     pub(super) fn drain<M: Map>(&mut self, part: &Part<T, M>, mut take: impl FnMut(usize, &mut Vec<Run<T>>)) {
-        if let Some(open) = self.open.take() {
-            self.close(open, part);
-        }
+        self.issue(part);
         for (to, runs) in self.runs.iter_mut().enumerate().filter(|(_, runs)| !runs.is_empty()) {
             take(to, runs);
             runs.clear();

@@ -22,7 +22,8 @@ impl Piece {
 
 /// How many elements a section has.
 pub(super) fn count(spans: &[Span]) -> usize {
-    spans.iter().map(|span| span.count).product()
+    // A dimension of 0 hides what the others come to.
+    if spans.iter().any(|span| span.count == 0) { 0 } else { spans.iter().map(|span| span.count).product() }
 }
 
 /// How many places spans have together.

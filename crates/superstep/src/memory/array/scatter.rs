@@ -174,7 +174,7 @@ impl Step {
         op: impl Combine<T>,
     ) -> Scatterer<'a, T, D, N> {
         a.check_whole(&self.core, Location::caller()).unwrap_or_else(|error| error.raise());
-        Scatterer { array: a, lanes: Some(a.open(Operator::new(op), None)) }
+        Scatterer { array: a, lanes: Some(a.open_apart(Operator::new(op), None)) }
     }
 
     /// Scatters one value element by element: a loop pushes the indices. It is issued when the builder is dropped.
@@ -208,7 +208,7 @@ impl Step {
         op: impl Combine<T>,
     ) -> OneScatterer<'a, T, D, N> {
         a.check_whole(&self.core, Location::caller()).unwrap_or_else(|error| error.raise());
-        OneScatterer(Scatterer { array: a, lanes: Some(a.open(Operator::new(op), Some(value))) })
+        OneScatterer(Scatterer { array: a, lanes: Some(a.open_apart(Operator::new(op), Some(value))) })
     }
 }
 
@@ -216,6 +216,12 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
     /// Takes lanes to write to.
     pub(super) fn open(&self, operator: Operator<T>, one: Option<T>) -> Lanes<T> {
         self.part.outgoing.borrow_mut().take(&self.part, operator, one)
+    }
+
+    /// Takes lanes with nothing in them: they may be given back after others, and what was written before must not.
+    fn open_apart(&self, operator: Operator<T>, one: Option<T>) -> Lanes<T> {
+        self.part.outgoing.borrow_mut().issue(&self.part);
+        self.open(operator, one)
     }
 
     /// Gives them back with what was written.

@@ -1,0 +1,217 @@
+//! The few functions of MPI that are used, found in a library that was loaded.
+//!
+//! Everything about MPI's way of speaking ends here: handles, counts in `int`, statuses. Above are processes by number,
+//! and bytes.
+//!
+//! # Invariants
+//!
+//! - **P1** The addresses are those of the functions they are named after, whose types MPI's standard fixes; a handle
+//!   is a word, which an MPI that has `int`s finds in the lower half of a register.
+//! - **P2** Calls are made by one thread at a time, whoever holds the [`Office`](super::office)'s lock.
+//! - **P3** The memory of a request that is under way is neither moved nor freed: each owns a boxed or vector's buffer
+//!   that stays with it until it is done.
+
+use super::{
+    abi::{Abi, Status},
+    dynamic::Library,
+};
+use std::ffi::{c_char, c_int, c_void};
+
+/// Messages are cut into pieces of so many bytes, because a count is an `int`.
+pub(super) const PIECE: usize = 1 << 30;
+
+macro_rules! functions {
+    ($($field:ident = $symbol:literal: fn($($type:ty),*);)*) => {
+        /// The functions, by their addresses.
+        #[derive(Clone, Copy)]
+        struct Functions {
+            $($field: unsafe extern "C" fn($($type),*) -> c_int,)*
+        }
+
+        impl Functions {
+            /// Finds them all, or says which one is missing.
+            fn find(library: &Library) -> Result<Self, String> {
+                Ok(Self { $($field: {
+                    let address = library.address($symbol).ok_or_else(|| format!("it has no {}", $symbol))?;
+                    let pointer = std::ptr::with_exposed_provenance::<c_void>(address);
+                    // SAFETY: P1.
+                    unsafe { std::mem::transmute::<*const c_void, unsafe extern "C" fn($($type),*) -> c_int>(pointer) }
+                },)* })
+            }
+        }
+    };
+}
+
+functions! {
+    version = "MPI_Get_library_version": fn(*mut c_char, *mut c_int);
+    initialized = "MPI_Initialized": fn(*mut c_int);
+    init = "MPI_Init_thread": fn(*mut c_int, *mut *mut *mut c_char, c_int, *mut c_int);
+    finalize = "MPI_Finalize": fn();
+    abort = "MPI_Abort": fn(usize, c_int);
+    rank = "MPI_Comm_rank": fn(usize, *mut c_int);
+    size = "MPI_Comm_size": fn(usize, *mut c_int);
+    isend = "MPI_Isend": fn(*const c_void, c_int, usize, c_int, c_int, usize, *mut u64);
+    irecv = "MPI_Irecv": fn(*mut c_void, c_int, usize, c_int, c_int, usize, *mut u64);
+    test = "MPI_Test": fn(*mut u64, *mut c_int, *mut Status);
+    wait = "MPI_Wait": fn(*mut u64, *mut Status);
+    cancel = "MPI_Cancel": fn(*mut u64);
+    count = "MPI_Get_count": fn(*const Status, usize, *mut c_int);
+    allgather = "MPI_Allgather": fn(*const c_void, c_int, usize, *mut c_void, c_int, usize, usize);
+    allreduce = "MPI_Allreduce": fn(*const c_void, *mut c_void, c_int, usize, usize, usize);
+}
+
+/// An MPI that has been loaded.
+pub(super) struct Mpi {
+    pub(super) abi: Abi,
+    /// What it says of itself.
+    pub(super) version: String,
+    functions: Functions,
+}
+
+/// A message under way.
+pub(super) struct Request(u64);
+
+/// A message that has arrived.
+pub(super) struct Arrived {
+    pub(super) from: usize,
+    pub(super) len: usize,
+}
+
+impl Mpi {
+    /// Loads a library, and finds out what it is.
+    pub(super) fn load(name: &str) -> Result<Self, String> {
+        let library = Library::load(name)?;
+        let functions = Functions::find(&library)?;
+        let mut text = vec![0u8; 16 << 10];
+        let mut len = 0;
+        // SAFETY: P1; the buffer is longer than the longest text that any MPI gives.
+        unsafe { (functions.version)(text.as_mut_ptr().cast(), &raw mut len) };
+        text.truncate(usize::try_from(len).unwrap_or(0));
+        let version = String::from_utf8_lossy(&text).trim_end_matches(['\0', '\n']).to_owned();
+        let abi = Abi::of(&library, &version)
+            .ok_or_else(|| format!("it is an MPI with an unknown ABI: {}", version.lines().next().unwrap_or("")))?;
+        Ok(Self { abi, version, functions })
+    }
+
+    /// Starts MPI, unless the program has; says whether it was started here.
+    pub(super) fn init(&self) -> Result<bool, String> {
+        let (mut done, mut provided) = (0, 0);
+        // SAFETY: P1.
+        unsafe { (self.functions.initialized)(&raw mut done) };
+        if done != 0 {
+            return Ok(false);
+        }
+        let (none, wanted) = (std::ptr::null_mut(), self.abi.serialized);
+        // SAFETY: P1; MPI takes no arguments where there are none.
+        let code = unsafe { (self.functions.init)(none, std::ptr::null_mut(), wanted, &raw mut provided) };
+        if code != 0 {
+            return Err(format!("MPI_Init_thread failed with code {code}"));
+        }
+        if provided < wanted {
+            return Err("this MPI cannot be called from a thread other than the first".to_owned());
+        }
+        Ok(true)
+    }
+
+    pub(super) fn rank(&self) -> usize {
+        let mut rank = 0;
+        // SAFETY: P1.
+        unsafe { (self.functions.rank)(self.abi.world, &raw mut rank) };
+        usize::try_from(rank).unwrap_or(0)
+    }
+
+    pub(super) fn size(&self) -> usize {
+        let mut size = 0;
+        // SAFETY: P1.
+        unsafe { (self.functions.size)(self.abi.world, &raw mut size) };
+        usize::try_from(size).unwrap_or(1)
+    }
+
+    /// Ends MPI. Every process must come here.
+    pub(super) fn finalize(&self) {
+        // SAFETY: P1.
+        unsafe { (self.functions.finalize)() };
+    }
+
+    /// Ends every process.
+    pub(super) fn abort(&self) {
+        // SAFETY: P1.
+        unsafe { (self.functions.abort)(self.abi.world, 1) };
+    }
+
+    /// Tells everybody `mine`; `all` has room for that of each. Every process must come here.
+    pub(super) fn allgather(&self, mine: &[u8], all: &mut [u8]) {
+        assert_eq!(all.len(), mine.len() * self.size(), "room for what each says");
+        let (byte, world) = (self.abi.byte, self.abi.world);
+        let count = c_int::try_from(mine.len()).expect("only short messages are gathered");
+        // SAFETY: P1; both buffers are as long as the counts say.
+        unsafe {
+            (self.functions.allgather)(mine.as_ptr().cast(), count, byte, all.as_mut_ptr().cast(), count, byte, world)
+        };
+    }
+
+    /// Adds up a number of each process. Every process must come here.
+    pub(super) fn sum(&self, mine: u64) -> u64 {
+        let mut total = 0u64;
+        let (word, sum, world) = (self.abi.word, self.abi.sum, self.abi.world);
+        // SAFETY: P1; both buffers are one word.
+        unsafe { (self.functions.allreduce)((&raw const mine).cast(), (&raw mut total).cast(), 1, word, sum, world) };
+        total
+    }
+
+    /// Begins to send `bytes`, at most [`PIECE`] of them.
+    ///
+    /// # Safety
+    ///
+    /// The bytes must stay where they are and as they are until the request is done (P3).
+    pub(super) unsafe fn send(&self, bytes: &[u8], to: usize, tag: c_int) -> Request {
+        let mut request = 0;
+        let (count, to) = (c_int::try_from(bytes.len()), c_int::try_from(to));
+        let (count, to) = (count.expect("cut into pieces"), to.expect("MPI counts processes in an int"));
+        let (byte, world) = (self.abi.byte, self.abi.world);
+        // SAFETY: P1, and P3 is the caller's promise.
+        unsafe { (self.functions.isend)(bytes.as_ptr().cast(), count, byte, to, tag, world, &raw mut request) };
+        Request(request)
+    }
+
+    /// Begins to receive into `bytes`, at most [`PIECE`] of them, from a process or from any.
+    ///
+    /// # Safety
+    ///
+    /// The bytes must stay where they are, and nobody may look at them, until the request is done (P3).
+    pub(super) unsafe fn receive(&self, bytes: &mut [u8], from: Option<usize>, tag: c_int) -> Request {
+        let mut request = 0;
+        let count = c_int::try_from(bytes.len()).expect("cut into pieces");
+        let from = from.map_or(self.abi.any_source, |from| c_int::try_from(from).expect("MPI counts in an int"));
+        let (byte, world) = (self.abi.byte, self.abi.world);
+        // SAFETY: P1, and P3 is the caller's promise.
+        unsafe { (self.functions.irecv)(bytes.as_mut_ptr().cast(), count, byte, from, tag, world, &raw mut request) };
+        Request(request)
+    }
+
+    /// Whether a request is done; if so, it is used up.
+    #[inline]
+    pub(super) fn is_done(&self, request: &mut Request) -> Option<Arrived> {
+        let (mut done, mut status): (c_int, Status) = (0, [0; 16]);
+        // SAFETY: P1; the request is one that was begun, or has been used up, of which MPI says that it is done.
+        unsafe { (self.functions.test)(&raw mut request.0, &raw mut done, &raw mut status) };
+        (done != 0).then(|| self.arrived(&status))
+    }
+
+    fn arrived(&self, status: &Status) -> Arrived {
+        let mut len = 0;
+        // SAFETY: P1; the status was filled in by MPI.
+        unsafe { (self.functions.count)(status, self.abi.byte, &raw mut len) };
+        let source = usize::try_from(status[self.abi.source]).unwrap_or(usize::MAX);
+        Arrived { from: source, len: usize::try_from(len).unwrap_or(0) }
+    }
+
+    /// Gives up on a message that was to be received.
+    pub(super) fn cancel(&self, mut request: Request) {
+        let mut status: Status = [0; 16];
+        // SAFETY: P1; the request is under way.
+        unsafe { (self.functions.cancel)(&raw mut request.0) };
+        // SAFETY: P1.
+        unsafe { (self.functions.wait)(&raw mut request.0, &raw mut status) };
+    }
+}

@@ -1,0 +1,238 @@
+//! Processors as processes that an MPI launcher has started, each with one thread or several.
+//!
+//! MPI is found and loaded while the program runs, so nothing of it is needed to build one. Only two-sided messages are
+//! used, and groups are not communicators: everything goes through the [`Office`] in `MPI_COMM_WORLD`, and the
+//! [circle of messages](crate::messages) does the rest.
+
+mod abi;
+mod build;
+mod calls;
+mod dynamic;
+mod launcher;
+mod office;
+
+use crate::{
+    circle::{Alarm, Circle},
+    failure::Failure,
+    messages::MessageCircle,
+    threads::{self, Options},
+};
+use launcher::Launcher;
+use office::{MpiLink, Office};
+use std::{
+    fmt,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
+
+/// Why a run under MPI cannot begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unable {
+    /// No launcher has started this process.
+    NotLaunched,
+    /// No MPI could be loaded or started.
+    NoMpi(String),
+    /// The launcher is one of another MPI than the library that was loaded.
+    WrongLauncher(String),
+    /// The processes differ in what must be the same.
+    Differs(String),
+    /// An earlier run has failed, and its processes no longer agree on anything.
+    Failed,
+}
+
+impl fmt::Display for Unable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotLaunched => {
+                write!(f, "the MPI fabric was asked for, but no MPI launcher has started this program; use mpirun")
+            }
+            Self::NoMpi(why) | Self::WrongLauncher(why) | Self::Differs(why) => f.write_str(why),
+            Self::Failed => write!(f, "an earlier run under MPI has failed; no other can follow in this process"),
+        }
+    }
+}
+
+impl std::error::Error for Unable {}
+
+/// This process among those that were launched together.
+struct World {
+    office: Office,
+    runs: AtomicU64,
+    /// Whether a run is under way.
+    is_running: AtomicBool,
+    has_failed: AtomicBool,
+    /// Whether MPI was started here, and so is to be ended here.
+    is_ours: bool,
+}
+
+static WORLD: OnceLock<Result<World, Unable>> = OnceLock::new();
+
+/// Whether an MPI launcher has started this process.
+pub fn is_launched() -> bool {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    *FOUND.get_or_init(|| Launcher::find().is_some())
+}
+
+fn world() -> Result<&'static World, Unable> {
+    WORLD.get_or_init(start).as_ref().map_err(Clone::clone)
+}
+
+fn start() -> Result<World, Unable> {
+    let launcher = Launcher::find().ok_or(Unable::NotLaunched)?;
+    let mpi = launcher.load().map_err(Unable::NoMpi)?;
+    let is_ours = mpi.init().map_err(Unable::NoMpi)?;
+    if mpi.size() != launcher.size {
+        let version = mpi.version.lines().next().unwrap_or_default();
+        return Err(Unable::WrongLauncher(format!(
+            "{} has started {} processes, but the {} library that was loaded sees {} ({version}); use the launcher that \
+             belongs to the library, or set SUPERSTEP_MPI_LIB to the launcher's own",
+            launcher.name,
+            launcher.size,
+            mpi.abi.name,
+            mpi.size()
+        )));
+    }
+    let office = Office::new(mpi);
+    same(&office, build::id(), "builds of the program; start the same executable everywhere")?;
+    // SAFETY: the function is one without arguments that may be called when the process ends.
+    unsafe { libc::atexit(finish) };
+    Ok(World {
+        office,
+        runs: AtomicU64::new(0),
+        is_running: AtomicBool::new(false),
+        has_failed: AtomicBool::new(false),
+        is_ours,
+    })
+}
+
+/// Checks that a number is the same in all processes; `what` are they, in the plural.
+fn same(office: &Office, mine: u64, what: &str) -> Result<(), Unable> {
+    let mut all = vec![0; 8 * office.processes];
+    office.mpi.allgather(&mine.to_le_bytes(), &mut all);
+    let numbers = all.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap_or_default()));
+    let numbers: Vec<u64> = numbers.collect();
+    match numbers.iter().position(|&number| number != numbers[0]) {
+        None => Ok(()),
+        Some(other) => Err(Unable::Differs(format!("processes 0 and {other} have different {what}"))),
+    }
+}
+
+/// Ends MPI with the process.
+extern "C" fn finish() {
+    let Some(Ok(world)) = WORLD.get() else { return };
+    if world.is_running.load(Ordering::Acquire) {
+        // The program has ended itself in the middle of a run: the others would wait for it.
+        world.office.mpi.abort();
+    } else if world.is_ours && !world.has_failed.load(Ordering::Acquire) {
+        world.office.close();
+        world.office.mpi.finalize();
+    }
+    // After a failure the others may be gone, and ending MPI would wait for them.
+}
+
+/// The number of this process and how many there are.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn place() -> Result<(usize, usize), Unable> {
+    world().map(|world| (world.office.me, world.office.processes))
+}
+
+/// Which MPI was loaded, in its own words.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn version() -> Result<&'static str, Unable> {
+    world().map(|world| world.office.mpi.version.as_str())
+}
+
+/// Adds up a number of each process by MPI itself: what a meeting is held against. Every process must call it, outside
+/// of any run.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn allreduce(mine: u64) -> Result<u64, Unable> {
+    world().map(|world| world.office.mpi.sum(mine))
+}
+
+/// How many messages this process has sent so far.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn sent() -> Result<u64, Unable> {
+    world().map(|world| world.office.sent())
+}
+
+/// Stops a run: the threads of this process, and every other process.
+struct Bell {
+    cord: Arc<dyn Alarm>,
+    office: &'static Office,
+}
+
+impl Alarm for Bell {
+    fn raise(&self, failure: Failure) {
+        let is_first = self.cord.raised().is_none();
+        self.cord.raise(failure.clone());
+        if is_first {
+            match &failure {
+                Failure::GaveUp { rank, report } => self.office.spread(*rank, report),
+                // Without words of its own: the others make of it what they make of any.
+                _ => self.office.spread(self.office.me, &[]),
+            }
+        }
+    }
+
+    fn raised(&self) -> Option<Failure> {
+        self.cord.raised()
+    }
+}
+
+/// Runs `body` on `per_process` threads of every process, each with its end of the circle of all, and returns what each
+/// of this process returned. Processors are numbered process by process.
+///
+/// # Errors
+///
+/// If no run can begin.
+///
+/// # Panics
+///
+/// As [`threads::run`].
+pub fn run<R: Send>(
+    per_process: usize,
+    options: Options,
+    body: impl Fn(Box<dyn Circle>) -> R + Sync,
+) -> Result<Vec<R>, Unable> {
+    let world = world()?;
+    if world.has_failed.load(Ordering::Acquire) {
+        return Err(Unable::Failed);
+    }
+    let office = &world.office;
+    same(office, per_process as u64, "numbers of threads")?;
+    let run = world.runs.fetch_add(1, Ordering::Relaxed) + 1;
+    let is_crowded = launcher::neighbours().unwrap_or(1) * per_process > threads::cores();
+    let patience = if is_crowded { 0 } else { 2_000 };
+    let bell: OnceLock<Arc<Bell>> = OnceLock::new();
+    world.is_running.store(true, Ordering::Release);
+    let results = threads::run(per_process, options, |local| {
+        let bell = bell.get_or_init(|| {
+            let cord = local.alarm();
+            office.begin(run, per_process, Arc::clone(&cord));
+            Arc::new(Bell { cord, office })
+        });
+        let number = office.me * per_process + local.rank();
+        let link = MpiLink::new(office, number, Arc::clone(bell) as Arc<dyn Alarm>, patience);
+        body(Box::new(MessageCircle::mixed(link, local, office.processes, office.me, run)))
+    });
+    office.end();
+    world.is_running.store(false, Ordering::Release);
+    if bell.get().is_some_and(|bell| bell.raised().is_some()) {
+        world.has_failed.store(true, Ordering::Release);
+    }
+    Ok(results)
+}

@@ -1,0 +1,450 @@
+//! Where a process's messages go out and come in.
+//!
+//! Each processor of the process has a desk for what came for it. Whoever waits for something polls MPI for all of
+//! them, one thread at a time. A short packet is one message, header and all; a long one is a header, and then its bytes
+//! as they are, straight from the vector they were written to and into the one they will be read from.
+//!
+//! There is always one receive posted for headers. Nothing is received that was not sent here, and bodies of one
+//! process arrive in the order of their headers, because MPI keeps the order between two processes and one tag.
+
+use super::calls::{Mpi, PIECE, Request};
+use crate::{
+    circle::Alarm,
+    failure::Failure,
+    messages::{Kind, Packet, Stamp},
+    region::make_room,
+    tray::Tray,
+};
+use std::{
+    collections::VecDeque,
+    ffi::c_int,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+/// Up to so many bytes travel with their header: twice copied, and faster than two messages.
+const SHORT: usize = 8 << 10;
+const HEADER: usize = 48;
+const TO_HEADER: c_int = 0x55;
+const TO_BODY: c_int = 0x56;
+/// The kind of a packet that says why a run cannot go on.
+const ALARM: u32 = 9;
+
+/// What stands before a packet's bytes.
+#[derive(Clone, Copy)]
+struct Header {
+    run: u64,
+    circle: u64,
+    meeting: u64,
+    len: u64,
+    kind: u32,
+    from: u32,
+    to: u32,
+}
+
+impl Header {
+    fn write(&self) -> [u8; HEADER] {
+        let mut bytes = [0; HEADER];
+        for (at, word) in [self.run, self.circle, self.meeting, self.len].iter().enumerate() {
+            bytes[8 * at..8 * at + 8].copy_from_slice(&word.to_le_bytes());
+        }
+        for (at, word) in [self.kind, self.from, self.to].iter().enumerate() {
+            bytes[32 + 4 * at..36 + 4 * at].copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let bytes: &[u8; HEADER] = bytes.first_chunk()?;
+        let long = |at: usize| u64::from_le_bytes(bytes[8 * at..8 * at + 8].try_into().unwrap_or_default());
+        let word = |at: usize| u32::from_le_bytes(bytes[32 + 4 * at..36 + 4 * at].try_into().unwrap_or_default());
+        Some(Self {
+            run: long(0),
+            circle: long(1),
+            meeting: long(2),
+            len: long(3),
+            kind: word(0),
+            from: word(1),
+            to: word(2),
+        })
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        let kind = match self.kind {
+            0 => Kind::Up,
+            1 => Kind::Down,
+            2 => Kind::Tray,
+            _ => return None,
+        };
+        Some(Stamp { circle: self.circle, meeting: self.meeting, kind })
+    }
+}
+
+/// Bytes that are being sent; P3 of [`calls`](super::calls).
+struct Sending {
+    requests: Vec<Request>,
+    bytes: Vec<u8>,
+}
+
+/// Bytes that are being received into a vector's spare room; P3.
+struct Arriving {
+    requests: Vec<Request>,
+    bytes: Vec<u8>,
+    header: Header,
+}
+
+/// What came for a processor: the sender, and the packet.
+type Mail = VecDeque<(usize, Packet)>;
+
+struct State {
+    /// Where the next header goes; boxed, because its request is under way (P3).
+    header: Box<[u8; HEADER + SHORT]>,
+    posted: Option<Request>,
+    sending: Vec<Sending>,
+    arriving: Vec<Arriving>,
+    /// Vectors whose bytes have been sent.
+    spare: Vec<Vec<u8>>,
+    /// What came for a run that has not begun here.
+    later: Vec<(u64, u32, usize, Packet)>,
+    run: Option<Current>,
+    /// Messages sent so far, with those to this process itself.
+    sent: u64,
+}
+
+/// The run that is under way.
+#[derive(Clone)]
+struct Current {
+    number: u64,
+    desks: Arc<[Desk]>,
+    cord: Arc<dyn Alarm>,
+}
+
+/// Where one processor finds what came for it.
+#[derive(Default)]
+struct Desk {
+    mail: Mutex<Mail>,
+    count: AtomicUsize,
+}
+
+pub(super) struct Office {
+    pub(super) mpi: Mpi,
+    pub(super) me: usize,
+    pub(super) processes: usize,
+    state: Mutex<State>,
+}
+
+/// Each change to what is locked is one push or pop, or the process ends.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Office {
+    pub(super) fn new(mpi: Mpi) -> Self {
+        let (me, processes) = (mpi.rank(), mpi.size());
+        let state = State {
+            header: Box::new([0; HEADER + SHORT]),
+            posted: None,
+            sending: Vec::new(),
+            arriving: Vec::new(),
+            spare: Vec::new(),
+            later: Vec::new(),
+            run: None,
+            sent: 0,
+        };
+        Self { mpi, me, processes, state: Mutex::new(state) }
+    }
+
+    /// Begins a run with so many processors in each process.
+    pub(super) fn begin(&self, number: u64, per_process: usize, cord: Arc<dyn Alarm>) {
+        let mut state = lock(&self.state);
+        let current = Current { number, desks: (0..per_process).map(|_| Desk::default()).collect(), cord };
+        let (now, later): (Vec<_>, Vec<_>) = state.later.drain(..).partition(|&(run, ..)| run == number);
+        state.later = later;
+        for (_, to, from, packet) in now {
+            current.put(to, from, packet);
+        }
+        state.run = Some(current);
+    }
+
+    /// Ends it: what still comes is for the next.
+    pub(super) fn end(&self) {
+        lock(&self.state).run = None;
+    }
+
+    /// How many messages this process has sent so far.
+    pub(super) fn sent(&self) -> u64 {
+        lock(&self.state).sent
+    }
+
+    /// Gives up what is posted, so that MPI can be ended.
+    pub(super) fn close(&self) {
+        let mut state = lock(&self.state);
+        while !state.sending.is_empty() {
+            self.settle_sends(&mut state);
+        }
+        if let Some(request) = state.posted.take() {
+            self.mpi.cancel(request);
+        }
+    }
+
+    fn send(&self, run: u64, per_process: usize, from: usize, to: usize, packet: Packet) {
+        let Packet { stamp, tray } = packet;
+        let mut state = lock(&self.state);
+        state.sent += 1;
+        let process = to / per_process;
+        if process == self.me {
+            if let Some(current) = &state.run {
+                current.put(to as u32, from, Packet { stamp, tray });
+            }
+            return;
+        }
+        let header = Header {
+            run,
+            circle: stamp.circle,
+            meeting: stamp.meeting,
+            len: tray.bytes.len() as u64,
+            kind: stamp.kind as u32,
+            from: from as u32,
+            to: to as u32,
+        };
+        self.post(&mut state, process, header, tray.bytes);
+        self.settle_sends(&mut state);
+    }
+
+    /// Begins to send a header and its bytes.
+    fn post(&self, state: &mut State, process: usize, header: Header, bytes: Vec<u8>) {
+        let mut first = state
+            .spare
+            .iter()
+            .position(|spare| spare.capacity() <= HEADER + SHORT)
+            .map_or_else(|| Vec::with_capacity(HEADER + SHORT), |at| state.spare.swap_remove(at));
+        first.clear();
+        first.extend_from_slice(&header.write());
+        let is_short = bytes.len() <= SHORT;
+        if is_short {
+            first.extend_from_slice(&bytes);
+        }
+        // SAFETY: P3: the vector's bytes stay where they are in `sending` until the request is done.
+        let request = unsafe { self.mpi.send(&first, process, TO_HEADER) };
+        state.sending.push(Sending { requests: vec![request], bytes: first });
+        if is_short {
+            state.spare.push(bytes);
+            return;
+        }
+        let requests = bytes
+            .chunks(PIECE)
+            // SAFETY: P3, as above.
+            .map(|piece| unsafe { self.mpi.send(piece, process, TO_BODY) })
+            .collect();
+        state.sending.push(Sending { requests, bytes });
+    }
+
+    /// Takes back the vectors whose bytes have been sent.
+    fn settle_sends(&self, state: &mut State) {
+        let mut at = 0;
+        while at < state.sending.len() {
+            let sending = &mut state.sending[at];
+            sending.requests.retain_mut(|request| self.mpi.is_done(request).is_none());
+            if sending.requests.is_empty() {
+                let mut done = state.sending.swap_remove(at).bytes;
+                done.clear();
+                if state.spare.len() < 16 {
+                    state.spare.push(done);
+                }
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// Looks once for what has come, unless another thread does.
+    #[inline]
+    fn poll(&self) {
+        if let Ok(mut state) = self.state.try_lock() {
+            self.poll_with(&mut state);
+        }
+    }
+
+    fn poll_with(&self, state: &mut State) {
+        loop {
+            let mut request = match state.posted.take() {
+                Some(request) => request,
+                // SAFETY: P3: the box stays in the state, and is looked at only when the request is done.
+                None => unsafe { self.mpi.receive(&mut state.header[..], None, TO_HEADER) },
+            };
+            let Some(arrived) = self.mpi.is_done(&mut request) else {
+                state.posted = Some(request);
+                break;
+            };
+            let header = Header::read(&state.header[..arrived.len.min(HEADER + SHORT)]);
+            match header {
+                Some(header) if header.len as usize <= SHORT => {
+                    let end = HEADER + header.len as usize;
+                    if arrived.len == end {
+                        let bytes = state.header[HEADER..end].to_vec();
+                        self.deliver(state, header, bytes);
+                    } else {
+                        self.refuse(state, arrived.from);
+                    }
+                }
+                Some(header) => self.await_body(state, arrived.from, header),
+                None => self.refuse(state, arrived.from),
+            }
+        }
+        let mut at = 0;
+        while at < state.arriving.len() {
+            let arriving = &mut state.arriving[at];
+            arriving.requests.retain_mut(|request| self.mpi.is_done(request).is_none());
+            if arriving.requests.is_empty() {
+                let mut done = state.arriving.swap_remove(at);
+                // SAFETY: the requests covered so many bytes of the vector's room, and MPI has written them.
+                unsafe { done.bytes.set_len(done.header.len as usize) };
+                self.deliver(state, done.header, done.bytes);
+            } else {
+                at += 1;
+            }
+        }
+        if !state.sending.is_empty() {
+            self.settle_sends(state);
+        }
+    }
+
+    /// Posts the receives of a long packet's bytes.
+    fn await_body(&self, state: &mut State, from: usize, header: Header) {
+        let len = header.len as usize;
+        let at = state.spare.iter().position(|spare| spare.capacity() >= len);
+        let mut bytes = at.map_or_else(Vec::new, |at| state.spare.swap_remove(at));
+        make_room(&mut bytes, len);
+        let mut requests = Vec::new();
+        for piece in bytes.spare_capacity_mut()[..len].chunks_mut(PIECE) {
+            // SAFETY: MPI writes into the room; nobody reads it before `set_len`.
+            let piece = unsafe { std::slice::from_raw_parts_mut(piece.as_mut_ptr().cast::<u8>(), piece.len()) };
+            // SAFETY: P3: the vector stays in `arriving` until its requests are done.
+            requests.push(unsafe { self.mpi.receive(piece, Some(from), TO_BODY) });
+        }
+        state.arriving.push(Arriving { requests, bytes, header });
+    }
+
+    fn deliver(&self, state: &mut State, header: Header, bytes: Vec<u8>) {
+        if header.kind == ALARM {
+            if let Some(run) = &state.run {
+                let rank = header.from as usize;
+                run.cord.raise(Failure::GaveUp { rank, report: bytes.into() });
+            }
+            return;
+        }
+        let from = header.from as usize;
+        let Some(stamp) = header.stamp() else { return self.refuse(state, from) };
+        let packet = Packet { stamp, tray: Tray { bytes, moved: Vec::new() } };
+        match &state.run {
+            Some(run) if run.number == header.run => run.put(header.to, from, packet),
+            _ => state.later.push((header.run, header.to, from, packet)),
+        }
+    }
+
+    fn refuse(&self, state: &State, from: usize) {
+        if let Some(run) = &state.run {
+            run.cord.raise(Failure::Damaged { rank: from });
+        }
+    }
+
+    /// Tells every other process why the run cannot go on.
+    pub(super) fn spread(&self, rank: usize, report: &[u8]) {
+        let mut state = lock(&self.state);
+        let Some(number) = state.run.as_ref().map(|run| run.number) else { return };
+        for process in (0..self.processes).filter(|&process| process != self.me) {
+            let len = report.len().min(SHORT);
+            let header =
+                Header { run: number, circle: 0, meeting: 0, len: len as u64, kind: ALARM, from: rank as u32, to: 0 };
+            self.post(&mut state, process, header, report[..len].to_vec());
+        }
+        self.settle_sends(&mut state);
+    }
+}
+
+impl Current {
+    fn put(&self, to: u32, from: usize, packet: Packet) {
+        // Numbers are dealt out process by process.
+        if let Some(desk) = self.desks.get(to as usize % self.desks.len()) {
+            lock(&desk.mail).push_back((from, packet));
+            desk.count.fetch_add(1, Ordering::Release);
+        }
+    }
+}
+
+/// One processor's end.
+pub(super) struct MpiLink {
+    pub(super) office: &'static Office,
+    pub(super) bell: Arc<dyn Alarm>,
+    cord: Arc<dyn Alarm>,
+    desks: Arc<[Desk]>,
+    run: u64,
+    /// This processor's number in the run.
+    number: usize,
+    /// How many empty polls come before the core is given away.
+    patience: u32,
+}
+
+impl MpiLink {
+    /// The end of the processor with this number in the run that has begun.
+    pub(super) fn new(office: &'static Office, number: usize, bell: Arc<dyn Alarm>, patience: u32) -> Self {
+        let current = lock(&office.state).run.clone().expect("the run has begun");
+        let Current { number: run, desks, cord } = current;
+        Self { office, bell, cord, desks, run, number, patience }
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        self.cord.raised().map_or(Ok(()), Err)
+    }
+
+    fn take(&self) -> Option<(usize, Packet)> {
+        let desk = &self.desks[self.number % self.desks.len()];
+        if desk.count.load(Ordering::Acquire) == 0 {
+            return None;
+        }
+        let mail = lock(&desk.mail).pop_front()?;
+        desk.count.fetch_sub(1, Ordering::Relaxed);
+        Some(mail)
+    }
+}
+
+impl crate::messages::Link for MpiLink {
+    fn send(&mut self, to: usize, packet: Packet) -> Result<(), Failure> {
+        self.check()?;
+        self.office.send(self.run, self.desks.len(), self.number, to, packet);
+        Ok(())
+    }
+
+    fn receive(&mut self) -> Result<(usize, Packet), Failure> {
+        let mut polls = 0u32;
+        loop {
+            if let Some(mail) = self.take() {
+                return Ok(mail);
+            }
+            self.office.poll();
+            if let Some(mail) = self.take() {
+                return Ok(mail);
+            }
+            self.check()?;
+            polls = polls.saturating_add(1);
+            if polls > self.patience {
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    fn pause(&mut self) -> Result<(), Failure> {
+        self.office.poll();
+        self.check()
+    }
+
+    fn shares(&self, _: usize) -> bool {
+        false
+    }
+
+    fn alarm(&self) -> Arc<dyn Alarm> {
+        Arc::clone(&self.bell)
+    }
+}
