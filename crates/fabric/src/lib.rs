@@ -8,6 +8,7 @@
 //! Programs use the `superstep` crate; this one is its lowest layer.
 
 pub mod circle;
+pub mod code;
 pub mod contract;
 mod failure;
 mod messages;

@@ -17,7 +17,7 @@ pub(super) struct Lane<T> {
 ///
 /// A place has 32 bits. A partition with more elements has several lanes, one for each stretch of 2^32 of them; two
 /// writes to one element always meet in one lane, so their order is kept.
-pub(super) struct Lanes<T: 'static> {
+pub(super) struct Lanes<T: Element> {
     pub(super) operator: Operator<T>,
     /// The value for all places, where there is only one.
     pub(super) one: Option<T>,
@@ -25,7 +25,7 @@ pub(super) struct Lanes<T: 'static> {
 }
 
 /// What a step has written so far to the partitions of others.
-pub(super) struct Outgoing<T: 'static> {
+pub(super) struct Outgoing<T: Element> {
     /// The lanes that the next irregular write may continue; everything in `runs` was issued before.
     open: Option<Lanes<T>>,
     /// By target, in the order of issue.
@@ -34,7 +34,7 @@ pub(super) struct Outgoing<T: 'static> {
     spare: Vec<Lane<T>>,
 }
 
-impl<T> Default for Outgoing<T> {
+impl<T: Element> Default for Outgoing<T> {
     fn default() -> Self {
         Self { open: None, runs: Vec::new(), spare: Vec::new() }
     }

@@ -19,7 +19,7 @@ use std::{
 };
 
 /// This processor's part of an array, and what it needs to know of the others.
-pub(super) struct Part<T: 'static, M> {
+pub(super) struct Part<T: Element, M> {
     pub(super) owned: Owned<T>,
     /// This processor's rank when the array was made, which is what the map calls it. Leavings renumber the group, and
     /// nobody's elements move.

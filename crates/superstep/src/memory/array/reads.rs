@@ -113,7 +113,7 @@ impl Indices {
 }
 
 /// Elements at a list of indices, on their way.
-pub(super) struct Gather<T: 'static, M> {
+pub(super) struct Gather<T: Element, M> {
     pub(super) part: Rc<Part<T, M>>,
     pub(super) at: Indices,
     /// Empty where everybody can be reached.
@@ -267,7 +267,7 @@ impl<T: Element, M: Map> Item for Gather<T, M> {
 }
 
 /// A section on its way.
-pub(super) struct Mirror<T: 'static, M, const N: usize> {
+pub(super) struct Mirror<T: Element, M, const N: usize> {
     pub(super) part: Rc<Part<T, M>>,
     pub(super) shape: [usize; N],
     pub(super) spans: [Span; N],

@@ -1,7 +1,7 @@
 //! Runs of writes as bytes, for owners with whom the writer shares no memory.
 //!
 //! ```text
-//! per run: operator u64 | form u64 | base u64 | number of places u64 | then, by form,
+//! per run: the operator's name u64 | form u64 | base u64 | number of places u64 | then, by form,
 //!     ONE:     the value, the places, u32 each
 //!     EACH:    the places, the values
 //!     STRETCH: the values
@@ -12,37 +12,16 @@ use crate::{
     engine::{Element, damaged, decode_plain, push_words, read_words},
     error::Result,
 };
-use std::{
-    any::{Any, TypeId},
-    collections::HashMap,
-    sync::{Mutex, PoisonError},
-};
 
 const ONE: u64 = 0;
 const EACH: u64 = 1;
 const STRETCH: u64 = 2;
 
-/// The operators that runs were sent with, by what names them in bytes.
-static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
-type Known = HashMap<(TypeId, u64), Box<dyn Any + Send>>;
-
-fn remember<T: Element>(operator: Operator<T>) {
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let key = (TypeId::of::<T>(), operator.key);
-    known.get_or_insert_default().entry(key).or_insert_with(|| Box::new(operator));
-}
-
-fn recall<T: Element>(key: u64) -> Option<Operator<T>> {
-    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    known.as_ref()?.get(&(TypeId::of::<T>(), key))?.downcast_ref::<Operator<T>>().copied()
-}
-
 /// Appends runs to a record.
 pub(super) fn write_runs<T: Element>(runs: &[Run<T>], out: &mut Vec<u8>) {
     for run in runs {
-        remember(run.operator);
         let mut head = |form: u64, count: usize| {
-            push_words(out, &[run.operator.key, form, run.base as u64, count as u64]);
+            push_words(out, &[run.operator.name(), form, run.base as u64, count as u64]);
         };
         match &run.writes {
             Writes::One(places, value) => {
@@ -79,9 +58,9 @@ fn take<T: Element>(bytes: &mut &[u8], count: usize) -> Result<Vec<T>> {
 pub(super) fn read_runs<T: Element>(mut bytes: &[u8], len: usize) -> Result<Vec<Run<T>>> {
     let mut runs = Vec::new();
     while !bytes.is_empty() {
-        let [key, form, base, count] = read_words(&mut bytes)?;
+        let [name, form, base, count] = read_words(&mut bytes)?;
         let (base, count) = (base as usize, count as usize);
-        let operator = recall::<T>(key).ok_or_else(damaged)?;
+        let operator = Operator::find(name).ok_or_else(damaged)?;
         let writes = match form {
             ONE => {
                 let value = take(&mut bytes, 1)?[0];

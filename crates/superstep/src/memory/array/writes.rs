@@ -12,28 +12,51 @@ use crate::{
     engine::{Combine, Element, Rule, type_hash},
     error::{Error, ErrorKind, Result},
 };
-use fabric::{Buffer, Region};
+use fabric::{
+    Buffer, Region,
+    code::{Act, Entry, Task, entry},
+};
 use std::{
     collections::HashMap,
-    marker::PhantomData,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// An operator on elements, as runs carry it. It captures nothing, so one of them is as good as any other.
-pub(super) struct Operator<T: 'static> {
-    apply: &'static dyn Apply<T>,
+/// An operator on elements, as runs carry it: an entry that every process of the program has.
+pub(super) struct Operator<T: Element> {
+    entry: &'static Entry<OnPart<T>>,
     pub(super) rule: Rule,
     /// A number for it and `T`, the same in every process of one build.
     pub(super) key: u64,
 }
 
-impl<T> Clone for Operator<T> {
+impl<T: Element> Clone for Operator<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for Operator<T> {}
+impl<T: Element> Copy for Operator<T> {}
+
+/// What an operator is asked to do.
+pub(super) enum OnPart<T> {
+    #[expect(dead_code, reason = "only its type is used")]
+    Never(T),
+}
+
+impl<T: Element> Task for OnPart<T> {
+    type Of<'a> = Job<'a, T>;
+}
+
+pub(super) enum Job<'a, T> {
+    /// Say who you are.
+    Introduce(&'a mut Option<(Rule, u64)>),
+    /// Combine one value into each of these places of a part.
+    One(&'a mut [T], &'a [u32], &'a T),
+    /// Combine a value into each of these places of a part.
+    Each(&'a mut [T], &'a [u32], &'a [T]),
+    /// Combine a value into each place of a part, which is as long.
+    Stretch(&'a mut [T], &'a [T]),
+}
 
 impl<T: Element> Operator<T> {
     #[inline]
@@ -45,64 +68,63 @@ impl<T: Element> Operator<T> {
                  captures nothing"
             );
         }
-        // Of no size, so this allocates nothing and leaks nothing.
-        let apply = Box::leak(Box::new(Applied(op, PhantomData)));
-        Self { rule: op.rule(), key: type_hash::<(T, C)>(), apply }
+        Self { rule: op.rule(), key: type_hash::<(T, C)>(), entry: entry::<OnPart<T>, _>(Applied(op)) }
+    }
+
+    /// Its name in another process.
+    pub(super) fn name(self) -> u64 {
+        self.entry.name()
+    }
+
+    /// The operator that another process has named.
+    pub(super) fn find(name: u64) -> Option<Self> {
+        let entry = Entry::<OnPart<T>>::find(name)?;
+        let mut said = None;
+        entry.call(Job::Introduce(&mut said));
+        said.map(|(rule, key)| Self { entry, rule, key })
     }
 }
 
-/// What an operator does to a partition.
-trait Apply<T>: Send + Sync {
-    /// Combines one value into each place of `part` that `at` lists.
-    fn one(&self, part: &mut [T], at: &[u32], value: &T);
+#[derive(Clone, Copy)]
+struct Applied<C>(C);
 
-    /// Combines a value into each place of `part` that `at` lists.
-    fn each(&self, part: &mut [T], at: &[u32], values: &[T]);
-
-    /// Combines a value into each place of `part`, which is as long as `values`.
-    fn stretch(&self, part: &mut [T], values: &[T]);
-}
-
-struct Applied<T, C>(C, PhantomData<fn() -> T>);
-
-impl<T: Element, C: Combine<T>> Apply<T> for Applied<T, C> {
-    fn one(&self, part: &mut [T], at: &[u32], value: &T) {
-        if self.0.rule() == Rule::Fold {
-            for &at in at {
-                self.0.combine(&mut part[at as usize], value);
+impl<T: Element, C: Combine<T>> Act<OnPart<T>> for Applied<C> {
+    fn act(&self, job: Job<'_, T>) {
+        let is_fold = self.0.rule() == Rule::Fold;
+        match job {
+            Job::Introduce(said) => *said = Some((self.0.rule(), type_hash::<(T, C)>())),
+            Job::One(part, at, value) if is_fold => {
+                for &at in at {
+                    self.0.combine(&mut part[at as usize], value);
+                }
             }
-        } else {
-            for &at in at {
-                part[at as usize] = *value;
+            Job::One(part, at, value) => {
+                for &at in at {
+                    part[at as usize] = *value;
+                }
             }
-        }
-    }
-
-    fn each(&self, part: &mut [T], at: &[u32], values: &[T]) {
-        if self.0.rule() == Rule::Fold {
-            for (&at, value) in at.iter().zip(values) {
-                self.0.combine(&mut part[at as usize], value);
+            Job::Each(part, at, values) if is_fold => {
+                for (&at, value) in at.iter().zip(values) {
+                    self.0.combine(&mut part[at as usize], value);
+                }
             }
-        } else {
-            for (&at, value) in at.iter().zip(values) {
-                part[at as usize] = *value;
+            Job::Each(part, at, values) => {
+                for (&at, value) in at.iter().zip(values) {
+                    part[at as usize] = *value;
+                }
             }
-        }
-    }
-
-    fn stretch(&self, part: &mut [T], values: &[T]) {
-        if self.0.rule() == Rule::Fold {
-            for (at, value) in part.iter_mut().zip(values) {
-                self.0.combine(at, value);
+            Job::Stretch(part, values) if is_fold => {
+                for (at, value) in part.iter_mut().zip(values) {
+                    self.0.combine(at, value);
+                }
             }
-        } else {
-            part.copy_from_slice(values);
+            Job::Stretch(part, values) => part.copy_from_slice(values),
         }
     }
 }
 
 /// Writes to one partition with one operator.
-pub(super) struct Run<T: 'static> {
+pub(super) struct Run<T: Element> {
     pub(super) operator: Operator<T>,
     /// Where in the partition its places are counted from.
     pub(super) base: usize,
@@ -140,9 +162,9 @@ impl<T: Element> Run<T> {
         }
         let part = &mut region.as_mut_slice()[self.base..];
         match &self.writes {
-            Writes::One(at, value) => self.operator.apply.one(part, at, value),
-            Writes::Each(at, values) => self.operator.apply.each(part, at, values),
-            Writes::Stretch(values) => self.operator.apply.stretch(&mut part[..values.len()], values),
+            Writes::One(at, value) => self.operator.entry.call(Job::One(part, at, value)),
+            Writes::Each(at, values) => self.operator.entry.call(Job::Each(part, at, values)),
+            Writes::Stretch(values) => self.operator.entry.call(Job::Stretch(&mut part[..values.len()], values)),
             Writes::Whole(_) => {}
         }
     }
@@ -163,7 +185,7 @@ impl<T: Element> Run<T> {
 }
 
 /// What one processor writes to another's partition in a step, in the order of issue.
-pub(super) struct Letter<T: 'static> {
+pub(super) struct Letter<T: Element> {
     pub(super) runs: Vec<Run<T>>,
     /// Where its memory goes when it has been read; nowhere if it came in bytes.
     pub(super) home: Option<Home<T>>,
@@ -204,29 +226,29 @@ fn agree<T: Element>(letters: &[Box<Letter<T>>]) -> Result {
 ///
 /// Each processor has its own; who has read a letter brings it back there. So the same few buffers go to and fro, and a
 /// steady loop allocates nothing. One lock per letter, and hardly ever contended.
-pub(super) struct Home<T: 'static>(Arc<Mutex<Spares<T>>>);
+pub(super) struct Home<T: Element>(Arc<Mutex<Spares<T>>>);
 
-pub(super) struct Spares<T: 'static> {
+pub(super) struct Spares<T: Element> {
     letters: Vec<Box<Letter<T>>>,
     places: Vec<Vec<u32>>,
     values: Vec<Vec<T>>,
     buffers: Vec<Buffer<T>>,
 }
 
-impl<T> Clone for Home<T> {
+impl<T: Element> Clone for Home<T> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<T> Default for Home<T> {
+impl<T: Element> Default for Home<T> {
     fn default() -> Self {
         let spares = Spares { letters: Vec::new(), places: Vec::new(), values: Vec::new(), buffers: Vec::new() };
         Self(Arc::new(Mutex::new(spares)))
     }
 }
 
-impl<T> Home<T> {
+impl<T: Element> Home<T> {
     /// Whatever panicked while it was locked, each change to it is one push or pop.
     pub(super) fn spares(&self) -> MutexGuard<'_, Spares<T>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -241,7 +263,7 @@ impl<T> Home<T> {
     }
 }
 
-impl<T> Spares<T> {
+impl<T: Element> Spares<T> {
     pub(super) fn places(&mut self) -> Vec<u32> {
         self.places.pop().unwrap_or_default()
     }
@@ -251,10 +273,7 @@ impl<T> Spares<T> {
     }
 
     /// Memory for a whole partition of `len` elements.
-    pub(super) fn buffer(&mut self, len: usize) -> Option<Buffer<T>>
-    where
-        T: Element,
-    {
+    pub(super) fn buffer(&mut self, len: usize) -> Option<Buffer<T>> {
         let at = self.buffers.iter().position(|buffer| buffer.as_slice().len() == len);
         at.map_or_else(|| Buffer::new(len), |at| Some(self.buffers.swap_remove(at)))
     }
@@ -282,7 +301,7 @@ impl<T> Spares<T> {
     }
 }
 
-impl<T> Letter<T> {
+impl<T: Element> Letter<T> {
     /// Brings its memory back to where it came from.
     pub(super) fn bring_home(mut self: Box<Self>) {
         let Some(home) = self.home.take() else { return };
