@@ -283,7 +283,10 @@ impl Config {
         let processor = |circle: Box<dyn Circle>| be_processor(circle, &body, site, self.first_step);
         let results = match fabric {
             Fabric::Threads => threads::run(procs, options, processor),
-            Fabric::Mpi { threads } => mpi::run(threads, options, processor).map_err(unable)?,
+            Fabric::Mpi { threads } => match mpi::run(threads, options, processor).map_err(unable)? {
+                (_, Some(failure)) => return Err(failure.into()),
+                (results, None) => results,
+            },
             Fabric::Sim { seed, shares_memory } => {
                 let memory = if shares_memory { sim::Memory::Shared } else { sim::Memory::Apart };
                 sim::run(procs, seed, memory, options, processor)
@@ -296,6 +299,15 @@ impl Config {
             None => Ok(results.into_iter().flatten().collect()),
         }
     }
+}
+
+/// How many processors a run has that no setting of the program changes, if an MPI launcher has started this process.
+pub(crate) fn launched_procs() -> Option<usize> {
+    let environment = Environment::get().ok()?;
+    if environment.fabric.is_some_and(|fabric| !matches!(fabric, Fabric::Mpi { .. })) || !mpi::is_launched() {
+        return None;
+    }
+    mpi::place().ok().map(|(_, processes)| processes * environment.threads)
 }
 
 /// How many processors an MPI launcher has started, with so many threads each; refuses if others were asked for.
@@ -319,7 +331,7 @@ fn launched(threads: usize, asked: Option<usize>) -> Result<usize> {
 
 fn unable(why: mpi::Unable) -> Error {
     let kind = match why {
-        mpi::Unable::NotLaunched | mpi::Unable::NoMpi(_) | mpi::Unable::Failed => ErrorKind::NoMpi,
+        mpi::Unable::NotLaunched | mpi::Unable::NoMpi(_) => ErrorKind::NoMpi,
         mpi::Unable::WrongLauncher(_) => ErrorKind::WrongLauncher,
         mpi::Unable::Differs(_) => ErrorKind::BuildMismatch,
     };

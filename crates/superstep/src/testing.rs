@@ -13,7 +13,7 @@
 use crate::{
     engine::Group,
     error::Error,
-    launch::{Config, Fabric},
+    launch::{self, Config, Fabric},
 };
 use std::env;
 
@@ -112,6 +112,13 @@ pub fn failing(sizes: &[usize], claim: impl Fn(&mut Group) + Sync, check: impl F
 /// Hands every configuration to `run`, with words that say which one it is.
 #[track_caller]
 fn for_each(sizes: &[usize], run: impl Fn(&Config, &str)) {
+    if let Some(procs) = launch::launched_procs() {
+        // The launcher has decided how many there are, and whoever was started must take part in the same runs.
+        if sizes.contains(&procs) {
+            run(&Config::new(), &format!("{procs} processors under MPI"));
+        }
+        return;
+    }
     for &size in sizes {
         let config = Config::new().procs(size);
         run(&config.clone().fabric(Fabric::Threads), &format!("{size} threads"));

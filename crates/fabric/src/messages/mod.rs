@@ -197,7 +197,7 @@ impl<L: Link> MessageCircle<L> {
         let mut told = std::mem::take(&mut self.nothing);
         local.meet(&report, &mut Telling, &mut told)?;
         let mut reader = Reader { bytes: &told.total, rank: self.stations[self.station].speaker };
-        let mut found = Outcome::read(&mut reader, size, if how.wants_before() { first } else { 0 })?;
+        let mut found = Outcome::read(&mut reader, size, first)?;
         outcome.before.clear();
         if how.wants_before() {
             for (more, contribution) in contributions[..self.rank - first].iter().enumerate() {

@@ -34,6 +34,11 @@ impl Stretch {
         Self { size, nodes: Vec::new() }
     }
 
+    /// Whether it is of no ranks.
+    pub(super) fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
     /// Adds what the rank behind the last one contributed; `rank` is its number.
     pub(super) fn push(&mut self, rank: usize, contribution: &[u8], how: &mut dyn Meld) {
         self.add(Node { first: rank, end: rank + 1, melded: contribution.to_vec() }, how);
@@ -82,6 +87,12 @@ impl Stretch {
             out.extend_from_slice(&(node.melded.len() as u64).to_le_bytes());
             out.extend_from_slice(&node.melded);
         }
+    }
+
+    /// Reads one that must cover the ranks below `end`, or none.
+    pub(super) fn read_or_nothing(reader: &mut Reader<'_>, size: usize, end: usize) -> Result<Self, Failure> {
+        let ahead = Reader { bytes: reader.bytes, rank: reader.rank }.number()?;
+        Self::read(reader, size, 0, if ahead == 0 { 0 } else { end })
     }
 
     /// Reads one that must cover the ranks from `first` up to `end`.

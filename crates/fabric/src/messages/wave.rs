@@ -65,11 +65,11 @@ impl<L: Link> MessageCircle<L> {
             self.send_to(parent, Kind::Up, up)?;
             let down = self.receive_from(parent, Kind::Down)?;
             let mut reader = Reader { bytes: &down, rank: self.stations[parent].speaker };
-            outcome = Outcome::read(&mut reader, size, if wants_before { self.stations[me].first } else { 0 })?;
+            outcome = Outcome::read(&mut reader, size, self.stations[me].first)?;
         }
         for Child { station, left } in children.into_iter().rev() {
             let mut before = Stretch::new(size);
-            if let Some(left) = left {
+            if let Some(left) = left.filter(|_| me == 0 || !outcome.before.is_empty()) {
                 before = outcome.before.clone();
                 before.append(left, how);
             }
@@ -94,7 +94,8 @@ impl Outcome {
     /// Reads one of a circle of `size`, with what the ranks below `first` contributed.
     pub(super) fn read(reader: &mut Reader<'_>, size: usize, first: usize) -> Result<Self, Failure> {
         let counts = reader.counts(size)?;
-        let before = Stretch::read(reader, size, 0, first)?;
+        // Only who leaves may differ from the others in whether it wants what comes before, and it looks at none.
+        let before = Stretch::read_or_nothing(reader, size, first)?;
         Ok(Self { counts, before, total: reader.rest().to_vec() })
     }
 }

@@ -38,8 +38,6 @@ pub enum Unable {
     WrongLauncher(String),
     /// The processes differ in what must be the same.
     Differs(String),
-    /// An earlier run has failed, and its processes no longer agree on anything.
-    Failed,
 }
 
 impl fmt::Display for Unable {
@@ -49,7 +47,6 @@ impl fmt::Display for Unable {
                 write!(f, "the MPI fabric was asked for, but no MPI launcher has started this program; use mpirun")
             }
             Self::NoMpi(why) | Self::WrongLauncher(why) | Self::Differs(why) => f.write_str(why),
-            Self::Failed => write!(f, "an earlier run under MPI has failed; no other can follow in this process"),
         }
     }
 }
@@ -62,6 +59,7 @@ struct World {
     runs: AtomicU64,
     /// Whether a run is under way.
     is_running: AtomicBool,
+    /// Whether the last run has failed.
     has_failed: AtomicBool,
     /// Whether MPI was started here, and so is to be ended here.
     is_ours: bool,
@@ -125,12 +123,27 @@ extern "C" fn finish() {
     if world.is_running.load(Ordering::Acquire) {
         // The program has ended itself in the middle of a run: the others would wait for it.
         world.office.mpi.abort();
-    } else if world.is_ours && !world.has_failed.load(Ordering::Acquire) {
-        world.office.close();
-        world.office.mpi.finalize();
+        return;
     }
-    // After a failure the others may be gone, and ending MPI would wait for them.
+    if !world.is_ours {
+        return;
+    }
+    if world.has_failed.load(Ordering::Acquire) {
+        // Usually the others end as well, and MPI with them. Those that are gone would be waited for without end.
+        std::thread::spawn(|| {
+            std::thread::sleep(GRACE);
+            // SAFETY: the process is ending already.
+            unsafe { libc::_exit(1) };
+        });
+    } else {
+        world.office.drain();
+    }
+    world.office.close();
+    world.office.mpi.finalize();
 }
+
+/// How long a process that ends after a failure waits for the others.
+const GRACE: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// The number of this process and how many there are.
 ///
@@ -194,7 +207,8 @@ impl Alarm for Bell {
 }
 
 /// Runs `body` on `per_process` threads of every process, each with its end of the circle of all, and returns what each
-/// of this process returned. Processors are numbered process by process.
+/// of this process returned, with the failure that has ended the run, if one has, in whichever process. Processors are
+/// numbered process by process.
 ///
 /// # Errors
 ///
@@ -207,11 +221,8 @@ pub fn run<R: Send>(
     per_process: usize,
     options: Options,
     body: impl Fn(Box<dyn Circle>) -> R + Sync,
-) -> Result<Vec<R>, Unable> {
+) -> Result<(Vec<R>, Option<Failure>), Unable> {
     let world = world()?;
-    if world.has_failed.load(Ordering::Acquire) {
-        return Err(Unable::Failed);
-    }
     let office = &world.office;
     same(office, per_process as u64, "numbers of threads")?;
     let run = world.runs.fetch_add(1, Ordering::Relaxed) + 1;
@@ -227,12 +238,20 @@ pub fn run<R: Send>(
         });
         let number = office.me * per_process + local.rank();
         let link = MpiLink::new(office, number, Arc::clone(bell) as Arc<dyn Alarm>, patience);
-        body(Box::new(MessageCircle::mixed(link, local, office.processes, office.me, run)))
+        let circle = MessageCircle::mixed(link, local, office.processes, office.me, run);
+        let all: Vec<usize> = (0..circle.size()).collect();
+        let mut end = circle.join(END, &all, circle.rank());
+        let result = body(Box::new(circle));
+        // Nobody's run has ended well before everybody's has. If one fails, the bell says so.
+        let _ = end.wait();
+        result
     });
     office.end();
     world.is_running.store(false, Ordering::Release);
-    if bell.get().is_some_and(|bell| bell.raised().is_some()) {
-        world.has_failed.store(true, Ordering::Release);
-    }
-    Ok(results)
+    let failure = bell.get().and_then(|bell| bell.raised());
+    world.has_failed.store(failure.is_some(), Ordering::Release);
+    Ok((results, failure))
 }
+
+/// The key of the circle in which a run ends; the layers above choose theirs at random.
+const END: u64 = u64::MAX;

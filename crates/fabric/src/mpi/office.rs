@@ -27,6 +27,8 @@ use std::{
 /// Up to so many bytes travel with their header: twice copied, and faster than two messages.
 const SHORT: usize = 8 << 10;
 const HEADER: usize = 48;
+/// How many vectors are kept for their room.
+const SPARES: usize = 16;
 const TO_HEADER: c_int = 0x55;
 const TO_BODY: c_int = 0x56;
 /// The kind of a packet that says why a run cannot go on.
@@ -161,7 +163,8 @@ impl Office {
         let mut state = lock(&self.state);
         let current = Current { number, desks: (0..per_process).map(|_| Desk::default()).collect(), cord };
         let (now, later): (Vec<_>, Vec<_>) = state.later.drain(..).partition(|&(run, ..)| run == number);
-        state.later = later;
+        // What a run that has failed left behind is of no use to anybody.
+        state.later = later.into_iter().filter(|&(run, ..)| run > number).collect();
         for (_, to, from, packet) in now {
             current.put(to, from, packet);
         }
@@ -178,12 +181,17 @@ impl Office {
         lock(&self.state).sent
     }
 
-    /// Gives up what is posted, so that MPI can be ended.
-    pub(super) fn close(&self) {
+    /// Waits until everything has been sent.
+    pub(super) fn drain(&self) {
         let mut state = lock(&self.state);
         while !state.sending.is_empty() {
             self.settle_sends(&mut state);
         }
+    }
+
+    /// Gives up what is posted, so that MPI can be ended.
+    pub(super) fn close(&self) {
+        let mut state = lock(&self.state);
         if let Some(request) = state.posted.take() {
             self.mpi.cancel(request);
         }
@@ -230,7 +238,7 @@ impl Office {
         let request = unsafe { self.mpi.send(&first, process, TO_HEADER) };
         state.sending.push(Sending { requests: vec![request], bytes: first });
         if is_short {
-            state.spare.push(bytes);
+            state.keep(bytes);
             return;
         }
         let requests = bytes
@@ -248,11 +256,8 @@ impl Office {
             let sending = &mut state.sending[at];
             sending.requests.retain_mut(|request| self.mpi.is_done(request).is_none());
             if sending.requests.is_empty() {
-                let mut done = state.sending.swap_remove(at).bytes;
-                done.clear();
-                if state.spare.len() < 16 {
-                    state.spare.push(done);
-                }
+                let done = state.sending.swap_remove(at).bytes;
+                state.keep(done);
             } else {
                 at += 1;
             }
@@ -329,7 +334,7 @@ impl Office {
 
     fn deliver(&self, state: &mut State, header: Header, bytes: Vec<u8>) {
         if header.kind == ALARM {
-            if let Some(run) = &state.run {
+            if let Some(run) = state.run.as_ref().filter(|run| run.number == header.run) {
                 let rank = header.from as usize;
                 run.cord.raise(Failure::GaveUp { rank, report: bytes.into() });
             }
@@ -340,6 +345,7 @@ impl Office {
         let packet = Packet { stamp, tray: Tray { bytes, moved: Vec::new() } };
         match &state.run {
             Some(run) if run.number == header.run => run.put(header.to, from, packet),
+            Some(run) if run.number > header.run => {}
             _ => state.later.push((header.run, header.to, from, packet)),
         }
     }
@@ -361,6 +367,16 @@ impl Office {
             self.post(&mut state, process, header, report[..len].to_vec());
         }
         self.settle_sends(&mut state);
+    }
+}
+
+impl State {
+    /// Keeps a vector for its room.
+    fn keep(&mut self, mut bytes: Vec<u8>) {
+        if self.spare.len() < SPARES && bytes.capacity() > 0 {
+            bytes.clear();
+            self.spare.push(bytes);
+        }
     }
 }
 
