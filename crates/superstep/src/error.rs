@@ -120,6 +120,8 @@ pub enum ErrorKind {
 
     /// A processor panicked.
     Panicked,
+    /// A process has died, was stopped, or can no longer be reached.
+    PeerLost,
     /// A message from another processor made no sense.
     Damaged,
     /// Every processor waits for another one.
@@ -207,7 +209,7 @@ impl Error {
     /// assert!(error.is_loss());
     /// ```
     pub fn is_loss(&self) -> bool {
-        matches!(self.kind(), ErrorKind::Panicked | ErrorKind::Damaged | ErrorKind::Deadlock)
+        matches!(self.kind(), ErrorKind::Panicked | ErrorKind::PeerLost | ErrorKind::Damaged | ErrorKind::Deadlock)
     }
 
     /// Unwinds the processor with this error. The panic hook stays silent: `run` returns the error.
@@ -229,6 +231,7 @@ impl From<Failure> for Error {
                 Err(_) => Self::new(ErrorKind::Panicked, format!("processor {rank} ended without saying why")),
             },
             Failure::Deadlock => Self::new(ErrorKind::Deadlock, failure.to_string()),
+            Failure::Lost { .. } => Self::new(ErrorKind::PeerLost, failure.to_string()),
             Failure::Damaged { .. } => Self::new(ErrorKind::Damaged, failure.to_string()),
         }
     }

@@ -283,7 +283,7 @@ impl Config {
         let processor = |circle: Box<dyn Circle>| be_processor(circle, &body, site, self.first_step);
         let results = match fabric {
             Fabric::Threads => threads::run(procs, options, processor),
-            Fabric::Mpi { threads } => match mpi::run(threads, options, processor).map_err(unable)? {
+            Fabric::Mpi { threads } => match mpi::run(threads, options, in_words, processor).map_err(unable)? {
                 (_, Some(failure)) => return Err(failure.into()),
                 (results, None) => results,
             },
@@ -327,6 +327,10 @@ fn launched(threads: usize, asked: Option<usize>) -> Result<usize> {
         }
         _ => Ok(procs),
     }
+}
+
+fn in_words(failure: &Failure) -> String {
+    Error::from(failure.clone()).to_string()
 }
 
 fn unable(why: mpi::Unable) -> Error {

@@ -10,6 +10,7 @@ mod calls;
 mod dynamic;
 mod launcher;
 mod office;
+mod pulse;
 
 use crate::{
     circle::{Alarm, Circle},
@@ -19,6 +20,7 @@ use crate::{
 };
 use launcher::Launcher;
 use office::{MpiLink, Office};
+use pulse::Pulse;
 use std::{
     fmt,
     sync::{
@@ -56,6 +58,7 @@ impl std::error::Error for Unable {}
 /// This process among those that were launched together.
 struct World {
     office: Office,
+    pulse: Arc<Pulse>,
     runs: AtomicU64,
     /// Whether a run is under way.
     is_running: AtomicBool,
@@ -94,10 +97,12 @@ fn start() -> Result<World, Unable> {
     }
     let office = Office::new(mpi);
     same(&office, build::id(), "builds of the program; start the same executable everywhere")?;
+    let pulse = Pulse::start(&office.mpi, office.me, office.processes).map_err(Unable::NoMpi)?;
     // SAFETY: the function is one without arguments that may be called when the process ends.
     unsafe { libc::atexit(finish) };
     Ok(World {
         office,
+        pulse,
         runs: AtomicU64::new(0),
         is_running: AtomicBool::new(false),
         has_failed: AtomicBool::new(false),
@@ -138,6 +143,7 @@ extern "C" fn finish() {
     } else {
         world.office.drain();
     }
+    world.pulse.goodbye();
     world.office.close();
     world.office.mpi.finalize();
 }
@@ -184,8 +190,9 @@ pub fn sent() -> Result<u64, Unable> {
 
 /// Stops a run: the threads of this process, and every other process.
 struct Bell {
+    run: u64,
     cord: Arc<dyn Alarm>,
-    office: &'static Office,
+    world: &'static World,
 }
 
 impl Alarm for Bell {
@@ -193,11 +200,8 @@ impl Alarm for Bell {
         let is_first = self.cord.raised().is_none();
         self.cord.raise(failure.clone());
         if is_first {
-            match &failure {
-                Failure::GaveUp { rank, report } => self.office.spread(*rank, report),
-                // Without words of its own: the others make of it what they make of any.
-                _ => self.office.spread(self.office.me, &[]),
-            }
+            self.world.pulse.spread(self.run, &failure);
+            self.world.office.spread(&failure);
         }
     }
 
@@ -208,7 +212,7 @@ impl Alarm for Bell {
 
 /// Runs `body` on `per_process` threads of every process, each with its end of the circle of all, and returns what each
 /// of this process returned, with the failure that has ended the run, if one has, in whichever process. Processors are
-/// numbered process by process.
+/// numbered process by process. `words` says what a failure comes to, for a process that has to be ended.
 ///
 /// # Errors
 ///
@@ -220,10 +224,12 @@ impl Alarm for Bell {
 pub fn run<R: Send>(
     per_process: usize,
     options: Options,
+    words: fn(&Failure) -> String,
     body: impl Fn(Box<dyn Circle>) -> R + Sync,
 ) -> Result<(Vec<R>, Option<Failure>), Unable> {
     let world = world()?;
     let office = &world.office;
+    world.pulse.prepare();
     same(office, per_process as u64, "numbers of threads")?;
     let run = world.runs.fetch_add(1, Ordering::Relaxed) + 1;
     let is_crowded = launcher::neighbours().unwrap_or(1) * per_process > threads::cores();
@@ -234,7 +240,9 @@ pub fn run<R: Send>(
         let bell = bell.get_or_init(|| {
             let cord = local.alarm();
             office.begin(run, per_process, Arc::clone(&cord));
-            Arc::new(Bell { cord, office })
+            let bell = Arc::new(Bell { run, cord: Arc::clone(&cord), world });
+            world.pulse.begin(run, cord, Arc::clone(&bell) as Arc<dyn Alarm>, words);
+            bell
         });
         let number = office.me * per_process + local.rank();
         let link = MpiLink::new(office, number, Arc::clone(bell) as Arc<dyn Alarm>, patience);
@@ -246,6 +254,7 @@ pub fn run<R: Send>(
         let _ = end.wait();
         result
     });
+    world.pulse.end();
     office.end();
     world.is_running.store(false, Ordering::Release);
     let failure = bell.get().and_then(|bell| bell.raised());

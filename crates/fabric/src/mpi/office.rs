@@ -335,8 +335,8 @@ impl Office {
     fn deliver(&self, state: &mut State, header: Header, bytes: Vec<u8>) {
         if header.kind == ALARM {
             if let Some(run) = state.run.as_ref().filter(|run| run.number == header.run) {
-                let rank = header.from as usize;
-                run.cord.raise(Failure::GaveUp { rank, report: bytes.into() });
+                let unclear = Failure::Damaged { rank: header.from as usize };
+                run.cord.raise(Failure::read(&bytes).unwrap_or(unclear));
             }
             return;
         }
@@ -357,13 +357,21 @@ impl Office {
     }
 
     /// Tells every other process why the run cannot go on.
-    pub(super) fn spread(&self, rank: usize, report: &[u8]) {
+    pub(super) fn spread(&self, failure: &Failure) {
+        let report = failure.write();
         let mut state = lock(&self.state);
         let Some(number) = state.run.as_ref().map(|run| run.number) else { return };
         for process in (0..self.processes).filter(|&process| process != self.me) {
             let len = report.len().min(SHORT);
-            let header =
-                Header { run: number, circle: 0, meeting: 0, len: len as u64, kind: ALARM, from: rank as u32, to: 0 };
+            let header = Header {
+                run: number,
+                circle: 0,
+                meeting: 0,
+                len: len as u64,
+                kind: ALARM,
+                from: self.me as u32,
+                to: 0,
+            };
             self.post(&mut state, process, header, report[..len].to_vec());
         }
         self.settle_sends(&mut state);

@@ -91,8 +91,13 @@ pub trait Ends: Section<1> {
     fn ends(&self) -> (Bound<usize>, Bound<usize>);
 }
 
-/// The indices upwards from one end to the other.
-fn upwards(ends: (Bound<usize>, Bound<usize>), step: usize, len: usize, words: &str) -> Result<Span, BadSection> {
+/// The indices upwards from one end to the other. `words` are for messages, and made only where there is one.
+fn upwards(
+    ends: (Bound<usize>, Bound<usize>),
+    step: usize,
+    len: usize,
+    words: impl Fn() -> String,
+) -> Result<Span, BadSection> {
     let first = match ends.0 {
         Bound::Included(first) => first,
         Bound::Excluded(before) => before.saturating_add(1),
@@ -105,17 +110,22 @@ fn upwards(ends: (Bound<usize>, Bound<usize>), step: usize, len: usize, words: &
         Bound::Unbounded => Some(len.max(first)),
     };
     let Some(end) = end.filter(|&end| end <= len && first <= len) else {
-        return Err(BadSection::Beyond(format!("section {words} of {len} elements")));
+        return Err(BadSection::Beyond(format!("section {} of {len} elements", words())));
     };
     if first > end {
-        let what = format!("section {words} runs backwards; give it a negative stride, or turn its bounds round");
+        let what = format!("section {} runs backwards; give it a negative stride, or turn its bounds round", words());
         return Err(BadSection::Contradicts(what));
     }
     Ok(Span { first, step: step as isize, count: (end - first).div_ceil(step) })
 }
 
 /// The indices downwards from one end to the other.
-fn downwards(ends: (Bound<usize>, Bound<usize>), step: usize, len: usize, words: &str) -> Result<Span, BadSection> {
+fn downwards(
+    ends: (Bound<usize>, Bound<usize>),
+    step: usize,
+    len: usize,
+    words: impl Fn() -> String,
+) -> Result<Span, BadSection> {
     let first = match ends.0 {
         Bound::Included(first) => Some(first),
         Bound::Excluded(before) => before.checked_sub(1),
@@ -125,7 +135,7 @@ fn downwards(ends: (Bound<usize>, Bound<usize>), step: usize, len: usize, words:
     let by = (step as isize).wrapping_neg();
     let Some(first) = first else { return Ok(Span { first: 0, step: by, count: 0 }) };
     if first >= len {
-        return Err(BadSection::Beyond(format!("section {words} of {len} elements")));
+        return Err(BadSection::Beyond(format!("section {} of {len} elements", words())));
     }
     // How many elements lie between the two ends.
     let room = match ends.1 {
@@ -134,7 +144,7 @@ fn downwards(ends: (Bound<usize>, Bound<usize>), step: usize, len: usize, words:
         Bound::Unbounded => Some(first + 1),
     };
     let Some(room) = room else {
-        let what = format!("section {words} counts down from the lower bound; put the higher one first");
+        let what = format!("section {} counts down from the lower bound; put the higher one first", words());
         return Err(BadSection::Contradicts(what));
     };
     Ok(Span { first, step: by, count: room.div_ceil(step) })
@@ -144,7 +154,7 @@ macro_rules! ranges {
     ($($type:ty),*) => { $(
         impl Section<1> for $type {
             fn spans(&self, shape: &[usize; 1]) -> Result<[Span; 1], BadSection> {
-                Ok([upwards(self.ends(), 1, shape[0], &format!("{self:?}"))?])
+                Ok([upwards(self.ends(), 1, shape[0], || format!("{self:?}"))?])
             }
         }
 
@@ -220,8 +230,8 @@ impl Section<1> for Strided {
         let step = self.by.unsigned_abs();
         let span = match self.by {
             0 => return Err(BadSection::Contradicts(format!("section {} has a stride of 0", self.in_words()))),
-            1.. => upwards(self.ends, step, shape[0], &self.in_words())?,
-            _ => downwards(self.ends, step, shape[0], &self.in_words())?,
+            1.. => upwards(self.ends, step, shape[0], || self.in_words())?,
+            _ => downwards(self.ends, step, shape[0], || self.in_words())?,
         };
         Ok([span])
     }

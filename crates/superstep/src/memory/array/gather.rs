@@ -253,7 +253,7 @@ impl Step {
         into: Vec<T>,
         site: &'static Location<'static>,
     ) -> Pending<Vec<T>> {
-        let part = Rc::clone(&a.part);
+        let part = Some(Rc::clone(&a.part));
         let mut mirror = Mirror { part, shape: a.shape, spans, asked: Vec::new(), into, values: None, site };
         self.core.raise_flag(flags::MIRRORS);
         mirror.ask(self.core.next_alone(), a.number, &mut self.outbox());
@@ -337,7 +337,7 @@ impl<'a, T: Element, D: Distribution, const N: usize> Gatherer<'a, T, D, N> {
     /// ```
     pub fn finish(self) -> Pending<Vec<T>> {
         let Self { step, array, at, into, site } = self;
-        let part = Rc::clone(&array.part);
+        let part = Some(Rc::clone(&array.part));
         let mut gather = Gather { part, at, asked: Vec::new(), into, values: None, site };
         step.core.raise_flag(flags::MIRRORS);
         gather.ask(step.core.next_alone(), array.number, &mut step.outbox());

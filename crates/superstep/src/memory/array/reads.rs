@@ -114,7 +114,8 @@ impl Indices {
 
 /// Elements at a list of indices, on their way.
 pub(super) struct Gather<T: Element, M> {
-    pub(super) part: Rc<Part<T, M>>,
+    /// Until it has been read: the array may be dropped then, and this item be kept for its room.
+    pub(super) part: Option<Rc<Part<T, M>>>,
     pub(super) at: Indices,
     /// Empty where everybody can be reached.
     pub(super) asked: Vec<Asked<T>>,
@@ -128,7 +129,7 @@ impl<T: Element, M: Map> Gather<T, M> {
     /// Asks the owners that cannot be reached for what is needed of them. What of one owner would be more than all it
     /// has travels as all it has: then no element travels twice.
     pub(super) fn ask(&mut self, item: u32, number: u32, outbox: &mut Outbox) {
-        let part = &*self.part;
+        let Some(part) = self.part.as_deref() else { return };
         let reaches = part.owned.reaches.borrow();
         if reaches.iter().zip(&part.lens).all(|(reach, &len)| reach.is_some() || len == 0) {
             return;
@@ -178,8 +179,7 @@ impl<T: Element, M: Map> Gather<T, M> {
         }
     }
 
-    fn load(&mut self) -> Result {
-        let part = &*self.part;
+    fn load(&mut self, part: &Part<T, M>) -> Result {
         let reaches = part.owned.reaches.borrow();
         let lenders = Lenders::new(&reaches, self.site);
         let mut slices: Vec<&[T]> = vec![&[]; part.lens.len()];
@@ -248,16 +248,18 @@ impl<T: Element, M: Map> Item for Gather<T, M> {
 
     fn mirror(&mut self, left: &[usize]) -> Result {
         check_left(left, "gather", self.site)?;
-        self.load()?;
+        let part = self.part.take().ok_or_else(damaged)?;
+        self.load(&part)?;
         if let Indices::Short(places) = std::mem::replace(&mut self.at, Indices::Long(Vec::new())) {
-            self.part.home.spares().keep_places(places);
+            part.home.spares().keep_places(places);
         }
         self.asked.clear();
         Ok(())
     }
 
     fn deliver(&mut self, from: usize, payload: Payload<'_>) -> Result {
-        let len = *self.part.lens.get(from).ok_or_else(damaged)?;
+        let part = self.part.as_ref().ok_or_else(damaged)?;
+        let len = *part.lens.get(from).ok_or_else(damaged)?;
         self.asked.get_mut(from).ok_or_else(damaged)?.take(payload, len)
     }
 
@@ -268,7 +270,8 @@ impl<T: Element, M: Map> Item for Gather<T, M> {
 
 /// A section on its way.
 pub(super) struct Mirror<T: Element, M, const N: usize> {
-    pub(super) part: Rc<Part<T, M>>,
+    /// Until it has been read: the array may be dropped then, and this item be kept for its room.
+    pub(super) part: Option<Rc<Part<T, M>>>,
     pub(super) shape: [usize; N],
     pub(super) spans: [Span; N],
     /// Empty where everybody can be reached.
@@ -282,7 +285,7 @@ pub(super) struct Mirror<T: Element, M, const N: usize> {
 impl<T: Element, M: Map, const N: usize> Mirror<T, M, N> {
     /// Asks the owners that cannot be reached for what is needed of them.
     pub(super) fn ask(&mut self, item: u32, number: u32, outbox: &mut Outbox) {
-        let part = &*self.part;
+        let Some(part) = self.part.as_deref() else { return };
         let reaches = part.owned.reaches.borrow();
         if reaches.iter().zip(&part.lens).all(|(reach, &len)| reach.is_some() || len == 0) {
             return;
@@ -309,8 +312,7 @@ impl<T: Element, M: Map, const N: usize> Mirror<T, M, N> {
         }
     }
 
-    fn load(&mut self) -> Result {
-        let part = &*self.part;
+    fn load(&mut self, part: &Part<T, M>) -> Result {
         let reaches = part.owned.reaches.borrow();
         let lenders = Lenders::new(&reaches, self.site);
         let mut loans = Vec::new();
@@ -363,13 +365,15 @@ impl<T: Element, M: Map, const N: usize> Item for Mirror<T, M, N> {
 
     fn mirror(&mut self, left: &[usize]) -> Result {
         check_left(left, "mirror", self.site)?;
-        self.load()?;
+        let part = self.part.take().ok_or_else(damaged)?;
+        self.load(&part)?;
         self.asked.clear();
         Ok(())
     }
 
     fn deliver(&mut self, from: usize, payload: Payload<'_>) -> Result {
-        let len = *self.part.lens.get(from).ok_or_else(damaged)?;
+        let part = self.part.as_ref().ok_or_else(damaged)?;
+        let len = *part.lens.get(from).ok_or_else(damaged)?;
         self.asked.get_mut(from).ok_or_else(damaged)?.take(payload, len)
     }
 

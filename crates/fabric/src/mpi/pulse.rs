@@ -1,0 +1,450 @@
+//! The heartbeat between processes: MPI never says that a link is cut or that a peer has stopped.
+//!
+//! A small thread in each process sends a datagram to every other one each second, through a socket of its own, and
+//! notes when it last heard from each. A long computation does not silence a process, because this thread goes on; a
+//! stopped process or a cut link does. Addresses and a token that nobody can guess are exchanged through MPI at the
+//! start, and a datagram without the token is not looked at.
+//!
+//! What follows from silence happens only while a run is under way: after [`WARNING`] the silent one is named on
+//! standard error, and after the time that the user has set the run ends with [`Failure::Lost`]. One that comes back
+//! before goes on as if nothing had happened. A process of this machine that has died is seen at once, without any
+//! waiting.
+//!
+//! The thread is also the last resort: when a run has failed and its processors have not ended soon after, because they
+//! compute or sit in a call of MPI that will never return, it ends the process.
+
+use super::calls::Mpi;
+use crate::{circle::Alarm, failure::Failure};
+use std::{
+    env,
+    net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// How often a process says that it is there.
+const BEAT: Duration = Duration::from_millis(1_000);
+/// How often the thread looks around.
+const TICK: Duration = Duration::from_millis(100);
+/// Who is silent for so long is named.
+const WARNING: Duration = Duration::from_secs(10);
+/// A run that has failed has so long to end by itself.
+const GRACE: Duration = Duration::from_millis(900);
+/// Unless the user says otherwise, who is silent for so long is lost.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How many addresses of a process the others try.
+const ADDRESSES: usize = 4;
+/// What each process tells the others at the start: token u64, machine u64, pid u32, port u16, count u16, addresses,
+/// the host's name.
+const CARD: usize = 24 + 4 * ADDRESSES + NAME;
+const NAME: usize = 32;
+/// A datagram: token u64, who sends it u32, what it says u32; after an alarm the run's number u64 and the failure.
+const DATAGRAM: usize = 16;
+const HERE: u32 = 1;
+const GOODBYE: u32 = 2;
+const ALARM: u32 = 3;
+/// Of a longer failure only so many bytes travel; MPI brings all of it to whoever listens there.
+const LONGEST: usize = 1_000;
+
+struct Peer {
+    addresses: Vec<SocketAddr>,
+    host: String,
+    /// Of a process of this machine.
+    pid: Option<libc::pid_t>,
+    heard: Instant,
+    is_named: bool,
+    has_gone: bool,
+}
+
+/// What a failure comes to, in the words of the layers above.
+pub(super) type Words = fn(&Failure) -> String;
+
+/// What is watched.
+#[derive(Clone, Default)]
+enum Watch {
+    #[default]
+    Nothing,
+    /// The processes agree on a run, in a call of MPI that nobody can end.
+    Beginning,
+    /// A run: its cord says whether it has failed, its bell ends it everywhere.
+    Run { number: u64, cord: Arc<dyn Alarm>, bell: Arc<dyn Alarm>, words: Words, failed: Option<Instant> },
+}
+
+pub(super) struct Pulse {
+    watch: Mutex<Watch>,
+    beat: Option<Beat>,
+}
+
+/// What a goodbye needs.
+struct Beat {
+    socket: UdpSocket,
+    token: u64,
+    me: usize,
+    addresses: Vec<SocketAddr>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How long a peer may be silent, as the user has set it.
+fn timeout() -> Result<Duration, String> {
+    let Ok(text) = env::var("SUPERSTEP_PEER_TIMEOUT") else { return Ok(TIMEOUT) };
+    let seconds = text.parse::<f64>().ok().filter(|seconds| seconds.is_finite() && *seconds > 0.0);
+    let wrong = || format!("SUPERSTEP_PEER_TIMEOUT is {text:?}; it must be a number of seconds, more than 0");
+    seconds.map(Duration::from_secs_f64).ok_or_else(wrong)
+}
+
+impl Pulse {
+    /// Exchanges addresses with all other processes and starts the thread. Every process must come here.
+    pub(super) fn start(mpi: &Mpi, me: usize, processes: usize) -> Result<Arc<Self>, String> {
+        let timeout = timeout()?;
+        let is_off = env::var("SUPERSTEP_HEARTBEAT").is_ok_and(|value| value == "0");
+        let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(|why| format!("no socket: {why}"))?;
+        socket.set_read_timeout(Some(TICK)).map_err(|why| format!("a socket without time: {why}"))?;
+        let port = socket.local_addr().map_err(|why| format!("a socket without address: {why}"))?.port();
+        let mut all = vec![0; CARD * processes];
+        mpi.allgather(&card(port), &mut all);
+        let cards: Vec<&[u8]> = all.chunks_exact(CARD).collect();
+        let token = u64::from_le_bytes(cards[0][..8].try_into().unwrap_or_default());
+        let mut peers: Vec<Peer> = cards.iter().map(|theirs| read_card(theirs, cards[me])).collect();
+        peers[me].has_gone = true;
+        if is_off || processes == 1 {
+            return Ok(Arc::new(Self { watch: Mutex::default(), beat: None }));
+        }
+        let addresses = peers.iter().flat_map(|peer| peer.addresses.clone()).collect();
+        let ours = socket.try_clone().map_err(|why| format!("no second end of a socket: {why}"))?;
+        let beat = Some(Beat { socket: ours, token, me, addresses });
+        let pulse = Arc::new(Self { watch: Mutex::default(), beat });
+        let thread = Thread { pulse: Arc::clone(&pulse), socket, token, me, peers, timeout, launcher: parent() };
+        let named = std::thread::Builder::new().name("superstep-pulse".to_owned());
+        named.spawn(move || thread.go()).map_err(|why| format!("no thread for the heartbeat: {why}"))?;
+        Ok(pulse)
+    }
+
+    /// Watches over a run: `cord` says whether it has failed, and `bell` ends it everywhere.
+    pub(super) fn begin(&self, number: u64, cord: Arc<dyn Alarm>, bell: Arc<dyn Alarm>, words: Words) {
+        *lock(&self.watch) = Watch::Run { number, cord, bell, words, failed: None };
+    }
+
+    /// Watches over the beginning of a run.
+    pub(super) fn prepare(&self) {
+        *lock(&self.watch) = Watch::Beginning;
+    }
+
+    /// The run has ended.
+    pub(super) fn end(&self) {
+        *lock(&self.watch) = Watch::default();
+    }
+
+    /// Tells the others that this process is going, and is not lost.
+    pub(super) fn goodbye(&self) {
+        self.say(GOODBYE, &[]);
+    }
+
+    /// Tells the others that a run has failed: also those that compute and do not listen to MPI.
+    pub(super) fn spread(&self, number: u64, failure: &Failure) {
+        let failure = failure.write();
+        let mut bytes = number.to_le_bytes().to_vec();
+        bytes.extend_from_slice(&failure[..failure.len().min(LONGEST)]);
+        self.say(ALARM, &bytes);
+    }
+
+    fn say(&self, what: u32, more: &[u8]) {
+        let Some(beat) = &self.beat else { return };
+        let bytes = [&datagram(beat.token, beat.me, what)[..], more].concat();
+        for address in &beat.addresses {
+            // Nobody is waited for; who misses it finds out in another way.
+            let _ = beat.socket.send_to(&bytes, address);
+        }
+    }
+}
+
+impl Pulse {
+    /// Takes in that a run has failed.
+    fn hear(&self, bytes: &[u8]) {
+        if let Watch::Run { number, cord, .. } = &*lock(&self.watch)
+            && let Some((run, failure)) = bytes.split_first_chunk()
+            && u64::from_le_bytes(*run) == *number
+            && let Some(failure) = Failure::read(failure)
+        {
+            cord.raise(failure);
+        }
+    }
+}
+
+fn datagram(token: u64, me: usize, what: u32) -> [u8; DATAGRAM] {
+    let mut bytes = [0; DATAGRAM];
+    bytes[..8].copy_from_slice(&token.to_le_bytes());
+    bytes[8..12].copy_from_slice(&(me as u32).to_le_bytes());
+    bytes[12..].copy_from_slice(&what.to_le_bytes());
+    bytes
+}
+
+/// Who sent a datagram and what it says, if it is one of ours.
+fn read_datagram(bytes: &[u8], token: u64) -> Option<(usize, u32, &[u8])> {
+    let (theirs, rest) = bytes.split_first_chunk()?;
+    let (from, rest) = rest.split_first_chunk()?;
+    let (what, more) = rest.split_first_chunk()?;
+    let (from, what) = (u32::from_le_bytes(*from) as usize, u32::from_le_bytes(*what));
+    (u64::from_le_bytes(*theirs) == token && (what == ALARM || more.is_empty())).then_some((from, what, more))
+}
+
+struct Thread {
+    pulse: Arc<Pulse>,
+    socket: UdpSocket,
+    token: u64,
+    me: usize,
+    peers: Vec<Peer>,
+    timeout: Duration,
+    launcher: libc::pid_t,
+}
+
+impl Thread {
+    fn go(mut self) {
+        let mut last_beat: Option<Instant> = None;
+        let mut last_tick = Instant::now();
+        loop {
+            self.listen();
+            let now = Instant::now();
+            // Whoever was stopped itself has heard nobody meanwhile.
+            if now - last_tick > WARNING / 2 {
+                self.peers.iter_mut().for_each(|peer| peer.heard = now);
+            }
+            last_tick = now;
+            if last_beat.is_none_or(|last| now - last >= BEAT) {
+                last_beat = Some(now);
+                self.beat();
+                self.look_for_the_dead(now);
+            }
+            self.judge(now);
+        }
+    }
+
+    fn beat(&self) {
+        let bytes = datagram(self.token, self.me, HERE);
+        for peer in self.peers.iter().filter(|peer| !peer.has_gone) {
+            for address in &peer.addresses {
+                // A link that is cut says so here, or not; either way the other side will miss us.
+                let _ = self.socket.send_to(&bytes, address);
+            }
+        }
+    }
+
+    /// Takes whatever comes within a tick.
+    fn listen(&mut self) {
+        let until = Instant::now() + TICK;
+        let mut bytes = [0; 2 * LONGEST];
+        while let Ok((len, address)) = self.socket.recv_from(&mut bytes) {
+            if let Some((from, what, more)) = read_datagram(&bytes[..len], self.token)
+                && let Some(peer) = self.peers.get_mut(from)
+            {
+                if what == ALARM {
+                    self.pulse.hear(more);
+                }
+                peer.heard = Instant::now();
+                peer.has_gone |= what == GOODBYE;
+                // The way it came is one that works.
+                peer.addresses = vec![address];
+                if std::mem::take(&mut peer.is_named) {
+                    eprintln!("superstep: process {from} on {} is heard again", peer.host);
+                }
+            }
+            if Instant::now() > until {
+                break;
+            }
+        }
+    }
+
+    /// Sees who of this machine is no more.
+    fn look_for_the_dead(&mut self, now: Instant) {
+        for peer in self.peers.iter_mut().filter(|peer| !peer.has_gone) {
+            if let Some(pid) = peer.pid
+                // SAFETY: no signal is sent, only whether one could be is asked.
+                && unsafe { libc::kill(pid, 0) } != 0
+                && std::io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
+            {
+                // As silent as it will ever be.
+                peer.heard = now.checked_sub(self.timeout).unwrap_or(now);
+            }
+        }
+    }
+
+    /// Names the silent, gives up on the lost, and ends a process that its run cannot end.
+    fn judge(&mut self, now: Instant) {
+        let mut watch = lock(&self.pulse.watch);
+        let bell = match &mut *watch {
+            Watch::Nothing => return,
+            Watch::Beginning => None,
+            Watch::Run { cord, bell, words, failed, .. } => {
+                if let Some(failure) = cord.raised() {
+                    let since = *failed.get_or_insert(now);
+                    if now - since > GRACE {
+                        give_up(&words(&failure));
+                    }
+                    return;
+                }
+                Some(Arc::clone(bell))
+            }
+        };
+        drop(watch);
+        if parent() != self.launcher {
+            give_up("the launcher of this program has died");
+        }
+        let first_heard =
+            self.peers.iter().position(|peer| !peer.is_named && !peer.has_gone || peer.pid == Some(own()));
+        for (number, peer) in self.peers.iter_mut().enumerate().filter(|(_, peer)| !peer.has_gone) {
+            let silence = now.saturating_duration_since(peer.heard);
+            if silence >= self.timeout {
+                let host = peer.host.clone();
+                let failure = Failure::Lost { process: number, host, seconds: self.timeout.as_secs() };
+                match bell {
+                    Some(bell) => return bell.raise(failure),
+                    None => give_up(&failure.to_string()),
+                }
+            }
+            if silence >= WARNING && !peer.is_named {
+                peer.is_named = true;
+                if first_heard.is_none_or(|first| first >= self.me) {
+                    let (host, more) = (&peer.host, (self.timeout - silence).as_secs());
+                    eprintln!(
+                        "superstep: nothing was heard from process {number} on {host} for {} s; the run ends if that \
+                         lasts {more} s longer",
+                        silence.as_secs()
+                    );
+                }
+            }
+        }
+    }
+}
+
+fn own() -> libc::pid_t {
+    libc::pid_t::try_from(std::process::id()).unwrap_or(0)
+}
+
+fn parent() -> libc::pid_t {
+    libc::pid_t::try_from(std::os::unix::process::parent_id()).unwrap_or(0)
+}
+
+/// Ends the process, with what has happened.
+fn give_up(why: &str) -> ! {
+    eprintln!("Error: {why}");
+    // SAFETY: nothing of the program runs any more; its other threads wait for what will never come, or compute what
+    // nobody will ask for.
+    unsafe { libc::_exit(1) }
+}
+
+/// What this process tells the others.
+fn card(port: u16) -> [u8; CARD] {
+    let mut card = [0; CARD];
+    card[..8].copy_from_slice(&random().to_le_bytes());
+    card[8..16].copy_from_slice(&machine().to_le_bytes());
+    card[16..20].copy_from_slice(&std::process::id().to_le_bytes());
+    card[20..22].copy_from_slice(&port.to_le_bytes());
+    let addresses = interfaces();
+    card[22..24].copy_from_slice(&(addresses.len() as u16).to_le_bytes());
+    for (place, address) in card[24..].chunks_exact_mut(4).zip(&addresses) {
+        place.copy_from_slice(&address.octets());
+    }
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let name = name.trim().as_bytes();
+    let len = name.len().min(NAME);
+    card[CARD - NAME..][..len].copy_from_slice(&name[..len]);
+    card
+}
+
+/// What another process has told; `mine` is my own card.
+fn read_card(card: &[u8], mine: &[u8]) -> Peer {
+    let port = u16::from_le_bytes([card[20], card[21]]);
+    let count = usize::from(u16::from_le_bytes([card[22], card[23]])).min(ADDRESSES);
+    let addresses = card[24..].chunks_exact(4).take(count);
+    let addresses = addresses.map(|octets| {
+        let address = Ipv4Addr::new(octets[0], octets[1], octets[2], octets[3]);
+        SocketAddr::new(IpAddr::V4(address), port)
+    });
+    let is_here = card[8..16] == mine[8..16];
+    let pid = i32::from_le_bytes([card[16], card[17], card[18], card[19]]);
+    let name: Vec<u8> = card[CARD - NAME..].iter().copied().take_while(|&byte| byte != 0).collect();
+    Peer {
+        addresses: addresses.collect(),
+        host: String::from_utf8_lossy(&name).into_owned(),
+        pid: is_here.then_some(pid),
+        heard: Instant::now(),
+        is_named: false,
+        has_gone: false,
+    }
+}
+
+/// A number that nobody can guess.
+fn random() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    // The standard library seeds each of these from the system's source of randomness.
+    std::collections::hash_map::RandomState::new().build_hasher().finish()
+}
+
+/// A number for this machine and what of its processes can be seen from here.
+fn machine() -> u64 {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let space = std::fs::read_link("/proc/self/ns/pid").map(|link| link.to_string_lossy().into_owned());
+    let words = boot + &space.unwrap_or_default();
+    words.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+}
+
+/// The addresses at which others may reach this process: those of its interfaces, and last the one for itself.
+fn interfaces() -> Vec<Ipv4Addr> {
+    let mut found = Vec::new();
+    let mut list: *mut libc::ifaddrs = std::ptr::null_mut();
+    // SAFETY: `list` is where the call leaves a list.
+    if unsafe { libc::getifaddrs(&raw mut list) } == 0 {
+        let mut next = list;
+        while !next.is_null() {
+            // SAFETY: it is an entry of the list, which is freed below.
+            let entry = unsafe { &*next };
+            next = entry.ifa_next;
+            if entry.ifa_addr.is_null() {
+                continue;
+            }
+            // SAFETY: an address that is there has a family, and one of this family is such an address.
+            let address = unsafe {
+                if i32::from((*entry.ifa_addr).sa_family) != libc::AF_INET {
+                    continue;
+                }
+                &*entry.ifa_addr.cast::<libc::sockaddr_in>()
+            };
+            found.push(Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr)));
+        }
+        // SAFETY: the list is the one from above, and nothing points into it any more.
+        unsafe { libc::freeifaddrs(list) };
+    }
+    found.sort_by_key(Ipv4Addr::is_loopback);
+    found.truncate(ADDRESSES);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_datagrams_with_the_token_are_looked_at() {
+        let bytes = datagram(77, 3, HERE);
+        assert_eq!(read_datagram(&bytes, 77), Some((3, HERE, &[][..])));
+        assert_eq!(read_datagram(&bytes, 78), None);
+        assert_eq!(read_datagram(&bytes[..15], 77), None);
+        assert_eq!(read_datagram(&[&bytes[..], &[0]].concat(), 77), None);
+        let alarm = [&datagram(77, 3, ALARM)[..], b"why"].concat();
+        assert_eq!(read_datagram(&alarm, 77), Some((3, ALARM, &b"why"[..])));
+    }
+
+    #[test]
+    fn a_card_says_where_its_process_is() {
+        let card = card(4711);
+        let peer = read_card(&card, &card);
+        assert!(!peer.addresses.is_empty() && peer.addresses.iter().all(|address| address.port() == 4711));
+        assert_eq!(peer.pid, Some(own()));
+        let mut elsewhere = card;
+        elsewhere[9] ^= 1;
+        assert_eq!(read_card(&elsewhere, &card).pid, None);
+    }
+}
