@@ -13,6 +13,7 @@ pub mod contract;
 mod failure;
 mod messages;
 pub mod mpi;
+pub mod processes;
 mod region;
 pub mod sim;
 pub mod threads;

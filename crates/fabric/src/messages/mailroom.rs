@@ -42,6 +42,22 @@ pub(crate) trait Link {
     /// Waits for the next packet from anybody.
     fn receive(&mut self) -> Result<(usize, Packet), Failure>;
 
+    /// Sends a few bytes.
+    fn send_short(&mut self, to: usize, stamp: Stamp, bytes: &[u8]) -> Result<(), Failure> {
+        self.send(to, Packet { stamp, tray: Tray { bytes: bytes.to_vec(), moved: Vec::new() } })
+    }
+
+    /// Waits for the next packet from anybody, and takes the bytes of one with this stamp and sender without a detour;
+    /// then there is no packet to return.
+    fn receive_short(
+        &mut self,
+        _stamp: Stamp,
+        _from: usize,
+        _into: &mut Vec<u8>,
+    ) -> Result<Option<(usize, Packet)>, Failure> {
+        self.receive().map(Some)
+    }
+
     /// Lets others go first, where processors take turns; fails once the alarm was raised.
     fn pause(&mut self) -> Result<(), Failure>;
 
@@ -63,6 +79,29 @@ impl<L: Link> Mailroom<L> {
 
     pub(crate) fn send(&mut self, to: usize, packet: Packet) -> Result<(), Failure> {
         self.link.send(to, packet)
+    }
+
+    pub(crate) fn send_short(&mut self, to: usize, stamp: Stamp, bytes: &[u8]) -> Result<(), Failure> {
+        self.link.send_short(to, stamp, bytes)
+    }
+
+    /// Waits for a few bytes with this stamp.
+    pub(crate) fn receive_short(&mut self, stamp: Stamp, from: usize, into: &mut Vec<u8>) -> Result<(), Failure> {
+        into.clear();
+        if !self.kept.is_empty()
+            && let Some((_, tray)) = self.find(stamp, Some(from))
+        {
+            into.extend_from_slice(&tray.bytes);
+            return Ok(());
+        }
+        while let Some((source, packet)) = self.link.receive_short(stamp, from, into)? {
+            if packet.stamp == stamp && source == from {
+                into.extend_from_slice(&packet.tray.bytes);
+                return Ok(());
+            }
+            self.kept.entry(packet.stamp).or_default().push_back((source, packet.tray));
+        }
+        Ok(())
     }
 
     /// Waits for the next packet with this stamp, from `from` if that is said.

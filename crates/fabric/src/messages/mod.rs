@@ -65,7 +65,8 @@ pub(crate) struct MessageCircle<L> {
     inbox: Vec<(usize, Tray)>,
     scratch: Scratch,
     nothing: Melded,
-    /// What my station's members said, and what its speaker found out.
+    /// What I say, and what I hear.
+    said: Vec<u8>,
     heard: Melded,
 }
 
@@ -119,6 +120,7 @@ impl<L: Link> MessageCircle<L> {
             inbox: Vec::new(),
             scratch: Scratch::default(),
             nothing: Melded::default(),
+            said: Vec::new(),
             heard: Melded::default(),
         }
     }
@@ -261,6 +263,8 @@ impl<L: Link + 'static> Circle for MessageCircle<L> {
         self.entered += 1;
         let expected = if self.local.is_some() {
             self.meet_in_stages(mine, how, outcome)?
+        } else if self.members.len() == 2 {
+            self.meet_pair(mine, how, outcome)?
         } else {
             self.meet_alone(mine, how, outcome)?
         };

@@ -5,13 +5,20 @@
 //! that does not. With one member a station that is just the grouping of [`tree`](crate::tree); with several, what
 //! goes up is a [`Stretch`].
 //!
+//! At the top nobody has to wait for an answer: the first station and the last that reports to it tell each other what
+//! they stand for, both at once, and both know the outcome.
+//!
 //! # Packets
 //!
 //! Up: the counts, then a stretch. Down: the counts, the stretch of all ranks before the station's, the total. Counts
 //! are a number of entries, 0 or one per member, and the entries; all numbers are 32 or 64 bits, little-endian.
 
 use super::{Kind, Link, MessageCircle, stretch::Stretch};
-use crate::{circle::Meld, failure::Failure, tray::Tray};
+use crate::{
+    circle::{Meld, Melded},
+    failure::Failure,
+    tray::Tray,
+};
 
 /// A station that reports to mine: its number, and what I stood for before I heard from it.
 struct Child {
@@ -44,13 +51,19 @@ impl<L: Link> MessageCircle<L> {
         while distance < self.stations.len() && me.is_multiple_of(2 * distance) {
             if me + distance < self.stations.len() {
                 let station = me + distance;
+                let is_top = me == 0 && 2 * distance >= self.stations.len();
+                if is_top {
+                    self.report(station, &counts, &mine)?;
+                }
                 let packet = self.receive_from(station, Kind::Up)?;
                 let mut reader = Reader { bytes: &packet, rank: self.stations[station].speaker };
                 add(&mut counts, &reader.counts(size)?);
                 let first = self.stations[station].first;
                 let end = self.stations.get(station + distance).map_or(size, |behind| behind.first);
                 let theirs = Stretch::read(&mut reader, size, first, end)?;
-                children.push(Child { station, left: wants_before.then(|| mine.clone()) });
+                if !is_top {
+                    children.push(Child { station, left: wants_before.then(|| mine.clone()) });
+                }
                 mine.append(theirs, how);
             }
             distance *= 2;
@@ -60,12 +73,20 @@ impl<L: Link> MessageCircle<L> {
             outcome = Outcome { counts, before: Stretch::new(size), total: mine.into_total() };
         } else {
             let parent = me - distance;
-            let mut up = write_counts(&counts);
-            mine.write(&mut up);
-            self.send_to(parent, Kind::Up, up)?;
-            let down = self.receive_from(parent, Kind::Down)?;
-            let mut reader = Reader { bytes: &down, rank: self.stations[parent].speaker };
-            outcome = Outcome::read(&mut reader, size, self.stations[me].first)?;
+            self.report(parent, &counts, &mine)?;
+            let is_top = parent == 0 && 2 * distance >= self.stations.len();
+            let packet = self.receive_from(parent, if is_top { Kind::Up } else { Kind::Down })?;
+            let mut reader = Reader { bytes: &packet, rank: self.stations[parent].speaker };
+            let first = self.stations[me].first;
+            if is_top {
+                add(&mut counts, &reader.counts(size)?);
+                let mut total = Stretch::read(&mut reader, size, 0, first)?;
+                let before = if wants_before { total.clone() } else { Stretch::new(size) };
+                total.append(mine, how);
+                outcome = Outcome { counts, before, total: total.into_total() };
+            } else {
+                outcome = Outcome::read(&mut reader, size, first)?;
+            }
         }
         for Child { station, left } in children.into_iter().rev() {
             let mut before = Stretch::new(size);
@@ -79,6 +100,46 @@ impl<L: Link> MessageCircle<L> {
             self.send_to(station, Kind::Down, down)?;
         }
         Ok(outcome)
+    }
+}
+
+impl<L: Link> MessageCircle<L> {
+    /// Tells another station what mine stands for.
+    fn report(&self, station: usize, counts: &[u32], mine: &Stretch) -> Result<(), Failure> {
+        let mut up = write_counts(counts);
+        mine.write(&mut up);
+        self.send_to(station, Kind::Up, up)
+    }
+
+    /// A meeting of two processes with one member each: the two tell each other what they have to say.
+    pub(super) fn meet_pair(&mut self, mine: &[u8], how: &mut dyn Meld, outcome: &mut Melded) -> Result<u32, Failure> {
+        let stamp = self.stamp(Kind::Up, self.entered);
+        let mut home = self.home.mailroom.borrow_mut();
+        let other = self.members[1 - self.rank];
+        self.said.clear();
+        put_counts(&self.posted, &mut self.said);
+        self.said.extend_from_slice(mine);
+        home.send_short(other, stamp, &self.said)?;
+        home.receive_short(stamp, other, &mut self.heard.total)?;
+        drop(home);
+        let mut reader = Reader { bytes: &self.heard.total, rank: other };
+        let (me, mut expected) = (self.rank, self.posted.get(self.rank).copied().unwrap_or(0));
+        self.posted.clear();
+        reader.each_count(2, |at, count| expected += if at == me { count } else { 0 })?;
+        let theirs = reader.rest();
+        outcome.before.clear();
+        outcome.total.clear();
+        if theirs == mine && how.alike() {
+            outcome.total.extend_from_slice(mine);
+        } else if me == 0 {
+            how.meld(mine, theirs, &mut outcome.total);
+        } else {
+            how.meld(theirs, mine, &mut outcome.total);
+        }
+        if me == 1 && how.wants_before() {
+            outcome.before.extend_from_slice(theirs);
+        }
+        Ok(expected)
     }
 }
 
@@ -111,11 +172,15 @@ pub(super) fn add(counts: &mut Vec<u32>, more: &[u32]) {
 /// A packet that begins with counts.
 pub(super) fn write_counts(counts: &[u32]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(64 + 4 * counts.len());
+    put_counts(counts, &mut bytes);
+    bytes
+}
+
+fn put_counts(counts: &[u32], bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(&(counts.len() as u32).to_le_bytes());
     for count in counts {
         bytes.extend_from_slice(&count.to_le_bytes());
     }
-    bytes
 }
 
 pub(super) fn tray(bytes: Vec<u8>) -> Tray {
@@ -145,12 +210,21 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn counts(&mut self, members: usize) -> Result<Vec<u32>, Failure> {
+        let mut counts = Vec::new();
+        self.each_count(members, |_, count| counts.push(count))?;
+        Ok(counts)
+    }
+
+    /// Hands every count to `take`, with the member's rank.
+    fn each_count(&mut self, members: usize, mut take: impl FnMut(usize, u32)) -> Result<(), Failure> {
         let entries = self.number()? as usize;
         if entries != 0 && entries != members {
             return Err(self.damaged());
         }
-        let bytes = self.split(4 * entries)?;
-        Ok(bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect())
+        for (at, count) in self.split(4 * entries)?.as_chunks().0.iter().enumerate() {
+            take(at, u32::from_le_bytes(*count));
+        }
+        Ok(())
     }
 
     pub(super) fn part(&mut self) -> Result<&'a [u8], Failure> {

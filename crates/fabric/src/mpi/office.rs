@@ -73,6 +73,14 @@ impl Header {
         })
     }
 
+    /// Whether another says the same about everything but the length.
+    fn is_like(&self, other: &Self) -> bool {
+        let all = |header: &Self| {
+            (header.run, header.circle, header.meeting, header.kind, header.from, header.to, header.len <= SHORT as u64)
+        };
+        all(self) == all(other)
+    }
+
     fn stamp(&self) -> Option<Stamp> {
         let kind = match self.kind {
             0 => Kind::Up,
@@ -108,6 +116,8 @@ struct State {
     arriving: Vec<Arriving>,
     /// Vectors whose bytes have been sent.
     spare: Vec<Vec<u8>>,
+    /// The same for short packets.
+    short: Vec<Vec<u8>>,
     /// What came for a run that has not begun here.
     later: Vec<(u64, u32, usize, Packet)>,
     run: Option<Current>,
@@ -151,6 +161,7 @@ impl Office {
             sending: Vec::new(),
             arriving: Vec::new(),
             spare: Vec::new(),
+            short: Vec::new(),
             later: Vec::new(),
             run: None,
             sent: 0,
@@ -221,6 +232,61 @@ impl Office {
         self.settle_sends(&mut state);
     }
 
+    /// Sends a few bytes to another process.
+    #[inline]
+    fn send_short(&self, process: usize, header: &Header, bytes: &[u8]) {
+        let mut state = lock(&self.state);
+        state.sent += 1;
+        let mut first = state.short.pop().unwrap_or_else(|| Vec::with_capacity(HEADER + SHORT));
+        first.clear();
+        first.extend_from_slice(&header.write());
+        first.extend_from_slice(bytes);
+        // SAFETY: P3: the vector's bytes stay where they are, here or in `sending`, until the request is done.
+        let mut request = unsafe { self.mpi.send(&first, process, TO_HEADER) };
+        if self.mpi.is_done(&mut request).is_some() {
+            state.short.push(first);
+        } else {
+            state.sending.push(Sending { requests: vec![request], bytes: first });
+        }
+    }
+
+    /// Looks once for what has come, and takes the bytes of a packet with just this header without a detour; says
+    /// whether it was there.
+    #[inline]
+    fn poll_for(&self, wanted: &Header, into: &mut Vec<u8>) -> bool {
+        let Ok(mut state) = self.state.try_lock() else { return false };
+        let mut request = match state.posted.take() {
+            Some(request) => request,
+            None => self.await_header(&mut state),
+        };
+        let Some(arrived) = self.mpi.is_done(&mut request) else {
+            state.posted = Some(request);
+            if !state.sending.is_empty() || !state.arriving.is_empty() {
+                self.poll_with(&mut state);
+            }
+            return false;
+        };
+        let found = Header::read(&state.header[..arrived.len.min(HEADER + SHORT)]);
+        if let Some(header) =
+            found.filter(|header| header.is_like(wanted) && arrived.len == HEADER + header.len as usize)
+        {
+            into.extend_from_slice(&state.header[HEADER..HEADER + header.len as usize]);
+            let next = self.await_header(&mut state);
+            state.posted = Some(next);
+            return true;
+        }
+        self.take_in(&mut state, arrived.from, arrived.len);
+        self.poll_with(&mut state);
+        false
+    }
+
+    /// Posts the receive of the next header.
+    #[inline]
+    fn await_header(&self, state: &mut State) -> Request {
+        // SAFETY: P3: the box stays in the state, and is looked at only when the request is done.
+        unsafe { self.mpi.receive(&mut state.header[..], None, TO_HEADER) }
+    }
+
     /// Begins to send a header and its bytes.
     fn post(&self, state: &mut State, process: usize, header: Header, bytes: Vec<u8>) {
         let mut first = state
@@ -276,27 +342,13 @@ impl Office {
         loop {
             let mut request = match state.posted.take() {
                 Some(request) => request,
-                // SAFETY: P3: the box stays in the state, and is looked at only when the request is done.
-                None => unsafe { self.mpi.receive(&mut state.header[..], None, TO_HEADER) },
+                None => self.await_header(state),
             };
             let Some(arrived) = self.mpi.is_done(&mut request) else {
                 state.posted = Some(request);
                 break;
             };
-            let header = Header::read(&state.header[..arrived.len.min(HEADER + SHORT)]);
-            match header {
-                Some(header) if header.len as usize <= SHORT => {
-                    let end = HEADER + header.len as usize;
-                    if arrived.len == end {
-                        let bytes = state.header[HEADER..end].to_vec();
-                        self.deliver(state, header, bytes);
-                    } else {
-                        self.refuse(state, arrived.from);
-                    }
-                }
-                Some(header) => self.await_body(state, arrived.from, header),
-                None => self.refuse(state, arrived.from),
-            }
+            self.take_in(state, arrived.from, arrived.len);
         }
         let mut at = 0;
         while at < state.arriving.len() {
@@ -313,6 +365,18 @@ impl Office {
         }
         if !state.sending.is_empty() {
             self.settle_sends(state);
+        }
+    }
+
+    /// Takes in what has come with a header, of `len` bytes.
+    fn take_in(&self, state: &mut State, from: usize, len: usize) {
+        match Header::read(&state.header[..len.min(HEADER + SHORT)]) {
+            Some(header) if header.len as usize <= SHORT && len == HEADER + header.len as usize => {
+                let bytes = state.header[HEADER..len].to_vec();
+                self.deliver(state, header, bytes);
+            }
+            Some(header) if header.len as usize > SHORT && len == HEADER => self.await_body(state, from, header),
+            _ => self.refuse(state, from),
         }
     }
 
@@ -419,6 +483,12 @@ impl MpiLink {
         Self { office, bell, cord, desks, run, number, patience }
     }
 
+    fn header(&self, stamp: Stamp, from: usize, to: usize, len: usize) -> Header {
+        let Stamp { circle, meeting, kind } = stamp;
+        let (kind, from, to) = (kind as u32, from as u32, to as u32);
+        Header { run: self.run, circle, meeting, len: len as u64, kind, from, to }
+    }
+
     fn check(&self) -> Result<(), Failure> {
         self.cord.raised().map_or(Ok(()), Err)
     }
@@ -453,6 +523,44 @@ impl crate::messages::Link for MpiLink {
             }
             self.check()?;
             polls = polls.saturating_add(1);
+            if polls > self.patience {
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    #[inline]
+    fn send_short(&mut self, to: usize, stamp: Stamp, bytes: &[u8]) -> Result<(), Failure> {
+        if bytes.len() > SHORT || to / self.desks.len() == self.office.me {
+            return self.send(to, Packet { stamp, tray: Tray { bytes: bytes.to_vec(), moved: Vec::new() } });
+        }
+        self.check()?;
+        let header = self.header(stamp, self.number, to, bytes.len());
+        self.office.send_short(to / self.desks.len(), &header, bytes);
+        Ok(())
+    }
+
+    #[inline]
+    fn receive_short(
+        &mut self,
+        stamp: Stamp,
+        from: usize,
+        into: &mut Vec<u8>,
+    ) -> Result<Option<(usize, Packet)>, Failure> {
+        let wanted = self.header(stamp, from, self.number, 0);
+        let mut polls = 0u32;
+        loop {
+            if let Some(mail) = self.take() {
+                return Ok(Some(mail));
+            }
+            if self.office.poll_for(&wanted, into) {
+                return Ok(None);
+            }
+            polls = polls.saturating_add(1);
+            // The cord is looked at now and then: it costs more than a poll.
+            if polls.is_multiple_of(64) || polls > self.patience {
+                self.check()?;
+            }
             if polls > self.patience {
                 std::thread::yield_now();
             }

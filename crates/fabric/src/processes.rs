@@ -1,0 +1,173 @@
+//! What a process that starts another one has to settle with the kernel: which signals it takes itself and passes on,
+//! and that the other one does not outlive it.
+//!
+//! # Invariants
+//!
+//! - **Q1** A `sigset_t`, a `sigaction` and a `siginfo_t` are made of integers and addresses that may be null: zeros are
+//!   a value of each.
+//! - **Q2** A call reads and writes no more than the value behind the pointer it is handed, which lives in the caller,
+//!   and null where it allows null.
+//! - **Q3** Between fork and exec nothing but system calls is made: nothing allocates, locks or unwinds.
+
+use std::{
+    io,
+    mem::zeroed,
+    os::unix::process::CommandExt,
+    process::{Child, Command},
+    ptr::null_mut,
+};
+
+/// A signal that asks a program to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// Somebody pressed Ctrl-C.
+    Interrupt,
+    /// Somebody used `kill`.
+    Terminate,
+    /// The terminal is gone.
+    HangUp,
+}
+
+impl Signal {
+    const ALL: [Self; 3] = [Self::Interrupt, Self::Terminate, Self::HangUp];
+
+    /// The kernel's number for it.
+    pub fn number(self) -> i32 {
+        match self {
+            Self::Interrupt => libc::SIGINT,
+            Self::Terminate => libc::SIGTERM,
+            Self::HangUp => libc::SIGHUP,
+        }
+    }
+
+    /// Whether this process was started with the order to ignore it, as by `nohup`.
+    fn is_ignored(self) -> bool {
+        // SAFETY: Q1.
+        let mut now = unsafe { zeroed::<libc::sigaction>() };
+        // SAFETY: Q2.
+        let code = unsafe { libc::sigaction(self.number(), std::ptr::null(), &raw mut now) };
+        code == 0 && now.sa_sigaction == libc::SIG_IGN
+    }
+}
+
+/// What [`Signals::wait`] has waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caught {
+    /// A process that this one has started has ended or stopped.
+    Child,
+    /// A signal to end. The kernel sends one for a terminal, and then to every process of that terminal's job.
+    Ending {
+        /// Which one.
+        signal: Signal,
+        /// Whether the kernel sent it, and not another process.
+        is_from_kernel: bool,
+    },
+}
+
+/// The signals to end, and the one that tells of a child, held back so that they can be waited for.
+#[derive(Clone)]
+pub struct Signals {
+    held: libc::sigset_t,
+    before: libc::sigset_t,
+}
+
+impl Signals {
+    /// Holds them back from the calling thread and from those that it starts later, except any that this process was
+    /// told to ignore.
+    ///
+    /// # Errors
+    ///
+    /// If the kernel refuses.
+    pub fn hold() -> io::Result<Self> {
+        // SAFETY: Q1.
+        let (mut held, mut before) = unsafe { (zeroed::<libc::sigset_t>(), zeroed::<libc::sigset_t>()) };
+        // SAFETY: Q2.
+        unsafe { libc::sigemptyset(&raw mut held) };
+        let to_end = Signal::ALL.into_iter().filter(|signal| !signal.is_ignored()).map(Signal::number);
+        for number in to_end.chain([libc::SIGCHLD]) {
+            // SAFETY: Q2.
+            unsafe { libc::sigaddset(&raw mut held, number) };
+        }
+        // SAFETY: this gives the signal its usual meaning; if it was ignored, children could not be waited for.
+        unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+        // SAFETY: Q2.
+        match unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const held, &raw mut before) } {
+            0 => Ok(Self { held, before }),
+            code => Err(io::Error::from_raw_os_error(code)),
+        }
+    }
+
+    /// Waits for one of them.
+    ///
+    /// # Errors
+    ///
+    /// If the kernel refuses.
+    pub fn wait(&self) -> io::Result<Caught> {
+        loop {
+            // SAFETY: Q1.
+            let mut about = unsafe { zeroed::<libc::siginfo_t>() };
+            // SAFETY: Q2.
+            let number = unsafe { libc::sigwaitinfo(&raw const self.held, &raw mut about) };
+            if number == libc::SIGCHLD {
+                return Ok(Caught::Child);
+            }
+            if let Some(signal) = Signal::ALL.into_iter().find(|signal| signal.number() == number) {
+                return Ok(Caught::Ending { signal, is_from_kernel: about.si_code == libc::SI_KERNEL });
+            }
+            let error = io::Error::last_os_error();
+            if error.kind() != io::ErrorKind::Interrupted {
+                return Err(error);
+            }
+        }
+    }
+
+    /// Lets what `command` starts take signals as this process did before they were held back.
+    pub fn release_in(&self, command: &mut Command) {
+        let before = self.before;
+        let release = move || {
+            // SAFETY: Q2.
+            match unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, null_mut()) } {
+                0 => Ok(()),
+                code => Err(io::Error::from_raw_os_error(code)),
+            }
+        };
+        // SAFETY: Q3.
+        unsafe { command.pre_exec(release) };
+    }
+}
+
+/// Lets what `command` starts get SIGTERM when the thread that starts it ends, by whatever cause: a process that is
+/// killed outright cannot end its children itself. Start it from a thread that lasts, such as the main one.
+pub fn die_with_parent(command: &mut Command) {
+    let parent = std::process::id();
+    let ask = move || {
+        // SAFETY: this option takes one number.
+        if unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM as libc::c_ulong) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // The parent may have ended before it was asked for.
+        // SAFETY: it takes nothing and cannot fail.
+        let now = unsafe { libc::getppid() };
+        if now as u32 == parent { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ESRCH)) }
+    };
+    // SAFETY: Q3.
+    unsafe { command.pre_exec(ask) };
+}
+
+/// Sends a signal to a child that has not been waited for, or to the whole process group that it leads.
+///
+/// # Errors
+///
+/// If the kernel refuses.
+pub fn send(child: &Child, signal: Signal, to_its_group: bool) -> io::Result<()> {
+    let pid = child.id() as libc::pid_t;
+    // SAFETY: it takes numbers.
+    let code = unsafe { libc::kill(if to_its_group { -pid } else { pid }, signal.number()) };
+    if code == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Whether this process has the rights of root.
+pub fn is_root() -> bool {
+    // SAFETY: it takes nothing and cannot fail.
+    unsafe { libc::geteuid() == 0 }
+}
