@@ -50,6 +50,7 @@ functions! {
     abort = "MPI_Abort": fn(usize, c_int);
     rank = "MPI_Comm_rank": fn(usize, *mut c_int);
     size = "MPI_Comm_size": fn(usize, *mut c_int);
+    send = "MPI_Send": fn(*const c_void, c_int, usize, c_int, c_int, usize);
     isend = "MPI_Isend": fn(*const c_void, c_int, usize, c_int, c_int, usize, *mut u64);
     irecv = "MPI_Irecv": fn(*mut c_void, c_int, usize, c_int, c_int, usize, *mut u64);
     test = "MPI_Test": fn(*mut u64, *mut c_int, *mut Status);
@@ -157,6 +158,15 @@ impl Mpi {
         // SAFETY: P1; both buffers are one word.
         unsafe { (self.functions.allreduce)((&raw const mine).cast(), (&raw mut total).cast(), 1, word, sum, world) };
         total
+    }
+
+    /// Sends a few bytes at once. Every MPI takes in so few whether or not the other side is waiting for them; and there
+    /// a receive is always posted.
+    #[inline]
+    pub(super) fn send_now(&self, bytes: &[u8], to: usize, tag: c_int) {
+        let (count, to) = (bytes.len() as c_int, to as c_int);
+        // SAFETY: P1; the bytes are read before the call returns.
+        unsafe { (self.functions.send)(bytes.as_ptr().cast(), count, self.abi.byte, to, tag, self.abi.world) };
     }
 
     /// Begins to send `bytes`, at most [`PIECE`] of them.

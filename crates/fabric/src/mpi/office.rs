@@ -26,6 +26,8 @@ use std::{
 
 /// Up to so many bytes travel with their header: twice copied, and faster than two messages.
 const SHORT: usize = 8 << 10;
+/// Up to so many need not even be waited for.
+const TINY: usize = 256;
 const HEADER: usize = 48;
 /// How many vectors are kept for their room.
 const SPARES: usize = 16;
@@ -116,8 +118,6 @@ struct State {
     arriving: Vec<Arriving>,
     /// Vectors whose bytes have been sent.
     spare: Vec<Vec<u8>>,
-    /// The same for short packets.
-    short: Vec<Vec<u8>>,
     /// What came for a run that has not begun here.
     later: Vec<(u64, u32, usize, Packet)>,
     run: Option<Current>,
@@ -161,7 +161,6 @@ impl Office {
             sending: Vec::new(),
             arriving: Vec::new(),
             spare: Vec::new(),
-            short: Vec::new(),
             later: Vec::new(),
             run: None,
             sent: 0,
@@ -180,6 +179,10 @@ impl Office {
             current.put(to, from, packet);
         }
         state.run = Some(current);
+        if state.posted.is_none() {
+            let request = self.await_header(&mut state);
+            state.posted = Some(request);
+        }
     }
 
     /// Ends it: what still comes is for the next.
@@ -237,17 +240,13 @@ impl Office {
     fn send_short(&self, process: usize, header: &Header, bytes: &[u8]) {
         let mut state = lock(&self.state);
         state.sent += 1;
-        let mut first = state.short.pop().unwrap_or_else(|| Vec::with_capacity(HEADER + SHORT));
-        first.clear();
-        first.extend_from_slice(&header.write());
-        first.extend_from_slice(bytes);
-        // SAFETY: P3: the vector's bytes stay where they are, here or in `sending`, until the request is done.
-        let mut request = unsafe { self.mpi.send(&first, process, TO_HEADER) };
-        if self.mpi.is_done(&mut request).is_some() {
-            state.short.push(first);
-        } else {
-            state.sending.push(Sending { requests: vec![request], bytes: first });
+        if bytes.len() > TINY {
+            return self.post(&mut state, process, *header, bytes.to_vec());
         }
+        let mut packet = [0; HEADER + TINY];
+        packet[..HEADER].copy_from_slice(&header.write());
+        packet[HEADER..HEADER + bytes.len()].copy_from_slice(bytes);
+        self.mpi.send_now(&packet[..HEADER + bytes.len()], process, TO_HEADER);
     }
 
     /// Looks once for what has come, and takes the bytes of a packet with just this header without a detour; says
