@@ -300,7 +300,7 @@ fn a_run_works_after_one_that_failed() {
 /// X2: errors are values that can be compared, cloned and shown.
 #[test]
 fn an_error_is_one_line_in_every_form() {
-    let run = || Config::new().procs(2).run(|g| g.split(0, |_| ())).unwrap_err();
+    let run = || Config::new().procs(2).fabric(Fabric::Threads).run(|g| g.split(0, |_| ())).unwrap_err();
     let (error, again) = (run(), run());
     assert_eq!(format!("{error:?}"), error.to_string());
     assert_eq!(error.clone(), error);

@@ -3,7 +3,7 @@
 use crate::{SEVERAL, SIZES, check, is_everybodys};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use superstep::{
-    By, Config, Each, ErrorKind, Every, Group, Split, Sum, Weighted,
+    By, Config, Each, ErrorKind, Every, Fabric, Group, Split, Sum, Weighted,
     testing::{everywhere, on_sizes},
 };
 
@@ -407,7 +407,7 @@ fn ten_thousand_groups_deep_works() {
 #[test]
 fn a_hundred_thousand_groups_are_made_and_freed() {
     for procs in [1, 2] {
-        let sum = Config::new().procs(procs).run(|g| {
+        let sum = Config::new().procs(procs).fabric(Fabric::Threads).run(|g| {
             let mut sum = 0;
             for round in 0..100_000 / procs {
                 sum += g.split(procs, |sub| sub.id() + round).unwrap();

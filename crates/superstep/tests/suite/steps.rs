@@ -3,7 +3,7 @@
 use crate::{SEVERAL, SIZES, check, here, is_everybodys};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use superstep::{
-    Any, Config, ErrorKind, Group, Leader, Local, Max, Same, Sum,
+    Any, Config, ErrorKind, Fabric, Group, Leader, Local, Max, Same, Sum,
     testing::{everywhere, failing, on_sizes},
 };
 
@@ -330,7 +330,7 @@ fn declarations_that_differ_are_everybodys_error() {
 #[test]
 fn the_step_counter_wraps_around() {
     for procs in [1, 2, 9] {
-        let steps = Config::new().procs(procs).first_step(u64::MAX - 2).run_all(|g| {
+        let steps = Config::new().procs(procs).fabric(Fabric::Threads).first_step(u64::MAX - 2).run_all(|g| {
             let (area, sum) = (g.area::<usize>(1), g.shared(0, Sum));
             for round in 0..6 {
                 let got = g.step(|s| {
@@ -516,7 +516,7 @@ fn a_body_that_unwinds_and_is_caught_leaves_nothing_behind() {
 /// S5: a step of its own kind for each of many threads on few cores.
 #[test]
 fn sixty_four_threads_step_together() {
-    let sums = Config::new().procs(64).run_all(|g| {
+    let sums = Config::new().procs(64).fabric(Fabric::Threads).run_all(|g| {
         let mut sum = 0;
         for round in 0..50 {
             sum += g.step(|s| s.reduce(s.rank() * round, Sum));

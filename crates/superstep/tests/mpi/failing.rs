@@ -1,0 +1,102 @@
+//! X3: when a processor panics or dies, everybody ends, and nobody is left behind.
+
+use crate::{
+    LAUNCHERS,
+    launched::{Job, Launcher, await_end, signal},
+};
+
+/// The processes of the program `loop`, by rank.
+fn pids(lines: &[String]) -> Vec<u32> {
+    let mut found: Vec<(usize, u32)> = lines
+        .iter()
+        .map(|line| {
+            let mut words = line.split_whitespace().skip(1);
+            let mut next = || words.next().expect("a rank and a pid").parse::<usize>().expect("numbers");
+            (next(), next() as u32)
+        })
+        .collect();
+    found.sort_unstable();
+    found.into_iter().map(|(_, pid)| pid).collect()
+}
+
+#[test]
+fn a_panic_on_one_rank_reaches_every_process_with_its_message_and_line() {
+    for launcher in LAUNCHERS {
+        let outcome = Job::new(launcher, "panic", 3).run();
+        assert!(!outcome.is_well(), "{outcome:?}");
+        let errors = outcome.lines("error");
+        assert!(!errors.is_empty(), "{outcome:?}");
+        for error in errors {
+            assert!(error.starts_with("error Panicked processor 1 panicked: "), "{error}");
+            assert!(error.contains("boom") && error.contains("programs.rs:"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_panic_also_ends_those_who_compute() {
+    for launcher in LAUNCHERS {
+        let outcome = Job::new(launcher, "panic-while-others-compute", 3).run();
+        assert!(!outcome.is_well() && outcome.says("processor 1 panicked: boom"), "{outcome:?}");
+    }
+}
+
+#[test]
+fn a_process_that_ends_itself_in_a_run_ends_the_run() {
+    for launcher in LAUNCHERS {
+        let outcome = Job::new(launcher, "exit", 3).run();
+        assert!(!outcome.is_well(), "{outcome:?}");
+    }
+}
+
+#[test]
+fn a_killed_rank_ends_all_and_leaves_nobody_behind() {
+    for launcher in LAUNCHERS {
+        for victim in [0, 1] {
+            let running = Job::new(launcher, "loop", 3).start();
+            let pids = pids(&running.await_lines("pid", 3));
+            signal("KILL", pids[victim]);
+            await_end(&pids);
+            assert!(!running.finish().is_well());
+        }
+    }
+}
+
+#[test]
+fn a_killed_launcher_leaves_nobody_behind() {
+    for launcher in LAUNCHERS {
+        let running = Job::new(launcher, "loop", 3).start();
+        let pids = pids(&running.await_lines("pid", 3));
+        signal("KILL", running.launcher());
+        await_end(&pids);
+        running.finish();
+    }
+}
+
+#[test]
+fn a_stopped_peer_is_lost_after_the_time_that_was_set() {
+    let running = Job::new(Launcher::OpenMpi, "loop", 3).env("SUPERSTEP_PEER_TIMEOUT", "3").start();
+    let pids = pids(&running.await_lines("pid", 3));
+    signal("STOP", pids[2]);
+    await_end(&pids[..2]);
+    signal("KILL", pids[2]);
+    let outcome = running.finish();
+    assert!(!outcome.is_well() && outcome.says("process 2 on "), "{outcome:?}");
+    assert!(outcome.says("is lost"), "{outcome:?}");
+}
+
+#[test]
+fn a_peer_that_comes_back_in_time_goes_on_as_if_nothing_had_happened() {
+    let stop = std::env::temp_dir().join(format!("superstep-stop-{}", std::process::id()));
+    let job = Job::new(Launcher::OpenMpi, "loop", 3).env("SUPERSTEP_PEER_TIMEOUT", "60");
+    let running = job.env("SUPERSTEP_TEST_STOP", &stop.to_string_lossy()).start();
+    let pids = pids(&running.await_lines("pid", 3));
+    signal("STOP", pids[1]);
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    signal("CONT", pids[1]);
+    std::fs::write(&stop, "").expect("a file can be made");
+    let outcome = running.finish();
+    std::fs::remove_file(&stop).expect("it was made");
+    assert!(outcome.is_well(), "{outcome:?}");
+    assert_eq!(outcome.lines("loop").len(), 3, "{outcome:?}");
+}

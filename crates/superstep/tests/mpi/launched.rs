@@ -1,0 +1,223 @@
+//! Starting this executable again, alone or under a launcher, and looking at what it did.
+
+use std::{
+    env,
+    io::Read,
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Nothing that these tests start takes longer; one that does is left waiting.
+const LONGEST: Duration = Duration::from_secs(90);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Launcher {
+    OpenMpi,
+    Mpich,
+}
+
+impl Launcher {
+    fn command(self) -> Command {
+        match self {
+            Self::OpenMpi => {
+                let mut command = Command::new("mpirun.openmpi");
+                command.args(["--allow-run-as-root", "--oversubscribe"]);
+                command
+            }
+            Self::Mpich => Command::new("mpiexec.mpich"),
+        }
+    }
+}
+
+/// A program to be started.
+pub(crate) struct Job {
+    command: Command,
+    program: &'static str,
+}
+
+impl Job {
+    /// Under a launcher, on so many processes.
+    pub(crate) fn new(launcher: Launcher, program: &'static str, processes: usize) -> Self {
+        let mut command = launcher.command();
+        command.args(["-n", &processes.to_string()]);
+        Self { command: Self::append(command, &this()), program }
+    }
+
+    /// Without a launcher, on so many threads.
+    pub(crate) fn alone(program: &'static str, procs: usize) -> Self {
+        let mut command = Self::append(Command::new(this()), "");
+        command.env("SUPERSTEP_PROCS", procs.to_string());
+        Self { command, program }
+    }
+
+    /// Under a launcher, one process of each of these executables.
+    pub(crate) fn of(launcher: Launcher, program: &'static str, executables: &[&str]) -> Self {
+        let mut command = launcher.command();
+        for (number, executable) in executables.iter().enumerate() {
+            if number > 0 {
+                command.arg(":");
+            }
+            command.args(["-n", "1"]);
+            command = Self::append(command, executable);
+        }
+        Self { command, program }
+    }
+
+    fn append(mut command: Command, executable: &str) -> Command {
+        if !executable.is_empty() {
+            command.arg(executable);
+        }
+        command.args(["programs::program", "--exact", "--ignored", "--nocapture", "--test-threads=1"]);
+        command
+    }
+
+    pub(crate) fn threads(self, threads: usize) -> Self {
+        self.env("SUPERSTEP_THREADS", &threads.to_string())
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Starts it.
+    pub(crate) fn start(mut self) -> Running {
+        // Tests may themselves run under a launcher.
+        for (name, _) in env::vars_os() {
+            let text = name.to_string_lossy().into_owned();
+            if ["OMPI_", "PMI", "PMIX_", "HYDI_", "MPI_"].iter().any(|prefix| text.starts_with(prefix)) {
+                self.command.env_remove(name);
+            }
+        }
+        self.command.env("SUPERSTEP_TEST_PROGRAM", self.program).env("RUST_BACKTRACE", "0");
+        self.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = self.command.spawn().unwrap_or_else(|why| panic!("{:?}: {why}", self.command));
+        let streams: [Box<dyn Read + Send>; 2] =
+            [Box::new(child.stdout.take().expect("piped")), Box::new(child.stderr.take().expect("piped"))];
+        let readers = streams.map(|mut stream| {
+            let shared = std::sync::Arc::new(std::sync::Mutex::new(String::new()));
+            let filled = std::sync::Arc::clone(&shared);
+            thread::spawn(move || {
+                let mut bytes = [0; 4096];
+                while let Ok(count @ 1..) = stream.read(&mut bytes) {
+                    filled.lock().expect("nobody panics here").push_str(&String::from_utf8_lossy(&bytes[..count]));
+                }
+            });
+            shared
+        });
+        Running { child, texts: readers }
+    }
+
+    /// Runs it to its end.
+    pub(crate) fn run(self) -> Outcome {
+        self.start().finish()
+    }
+}
+
+fn this() -> String {
+    env::current_exe().expect("a test has an executable").to_string_lossy().into_owned()
+}
+
+/// A program that is under way.
+pub(crate) struct Running {
+    child: Child,
+    texts: [std::sync::Arc<std::sync::Mutex<String>>; 2],
+}
+
+impl Running {
+    /// The launcher's process.
+    pub(crate) fn launcher(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits until so many lines that begin with `word` have come, and returns them.
+    pub(crate) fn await_lines(&self, word: &str, count: usize) -> Vec<String> {
+        let since = Instant::now();
+        loop {
+            let lines = pick(&self.texts[0].lock().expect("nobody panics here"), word);
+            if lines.len() >= count {
+                return lines;
+            }
+            assert!(since.elapsed() < LONGEST, "{count} lines of {word:?} did not come: {lines:?}");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Waits for its end.
+    pub(crate) fn finish(mut self) -> Outcome {
+        let since = Instant::now();
+        let code = loop {
+            if let Some(status) = self.child.try_wait().expect("a child can be waited for") {
+                break status.code();
+            }
+            if since.elapsed() > LONGEST {
+                let _ = self.child.kill();
+                panic!("it does not end: {:?}", self.texts);
+            }
+            thread::sleep(Duration::from_millis(5));
+        };
+        // What was written last may still be on its way.
+        thread::sleep(Duration::from_millis(100));
+        let [out, err] = self.texts.map(|text| text.lock().expect("nobody panics here").clone());
+        Outcome { code, out, err }
+    }
+}
+
+fn pick(text: &str, word: &str) -> Vec<String> {
+    text.lines().filter_map(|line| line.find(&format!("{word} ")).map(|at| line[at..].trim_end().to_owned())).collect()
+}
+
+/// What a program has left.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Outcome {
+    pub(crate) fn is_well(&self) -> bool {
+        self.code == Some(0)
+    }
+
+    /// The lines of its output from this word on.
+    pub(crate) fn lines(&self, word: &str) -> Vec<String> {
+        pick(&self.out, word)
+    }
+
+    /// The only such line.
+    #[track_caller]
+    pub(crate) fn line(&self, word: &str) -> String {
+        let lines = self.lines(word);
+        assert_eq!(lines.len(), 1, "{self:?}");
+        lines[0].clone()
+    }
+
+    /// Whether either of its streams says this.
+    pub(crate) fn says(&self, words: &str) -> bool {
+        self.out.contains(words) || self.err.contains(words)
+    }
+}
+
+/// Whether a process is there, and not only waiting to be forgotten.
+pub(crate) fn is_alive(pid: u32) -> bool {
+    let state = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+    state.is_ok_and(|stat| stat.rsplit(')').next().is_some_and(|rest| !rest.trim_start().starts_with('Z')))
+}
+
+/// Sends a signal by its name.
+pub(crate) fn signal(name: &str, pid: u32) {
+    let sent = Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).status();
+    assert!(sent.expect("kill is there").success(), "{name} to {pid}");
+}
+
+/// Waits until none of these processes is there any more.
+#[track_caller]
+pub(crate) fn await_end(pids: &[u32]) {
+    let since = Instant::now();
+    while pids.iter().any(|&pid| is_alive(pid)) {
+        assert!(since.elapsed() < LONGEST, "some of {pids:?} are left behind");
+        thread::sleep(Duration::from_millis(10));
+    }
+}

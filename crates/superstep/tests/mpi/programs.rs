@@ -1,0 +1,103 @@
+//! The programs that the tests start.
+
+use std::{env, process, thread, time::Duration};
+use superstep::{Array, Block, Cyclic, Group, Min, Sum, Tiles};
+
+/// Runs the program that the environment names, and ends the process as a program of its own would.
+#[test]
+#[ignore = "a program that the other tests start"]
+fn program() {
+    let name = env::var("SUPERSTEP_TEST_PROGRAM").expect("a test has started this");
+    let outcome = match name.as_str() {
+        "digest" => superstep::run(digest),
+        "numbers" => superstep::run_all(|g| (g.rank(), g.size())).map(|all| {
+            let ranks: Vec<String> = all.iter().map(|(rank, _)| rank.to_string()).collect();
+            println!("numbers {} of {}", ranks.join(" "), all[0].1);
+        }),
+        "again" => again(),
+        "panic" => superstep::run(|g| {
+            for round in 0..1_000 {
+                g.step(|_| ());
+                assert!(g.rank() != 1 || round != 500, "boom");
+            }
+        }),
+        "panic-while-others-compute" => superstep::run(|g| {
+            if g.rank() == 1 {
+                thread::sleep(Duration::from_millis(200));
+                panic!("boom");
+            }
+            thread::sleep(Duration::from_secs(600));
+        }),
+        "exit" => superstep::run(|g| {
+            g.step(|_| ());
+            if g.rank() == 1 {
+                process::exit(0);
+            }
+            g.step(|_| ());
+        }),
+        "loop" => superstep::run(|g| {
+            println!("pid {} {}", g.rank(), process::id());
+            let stop = env::var_os("SUPERSTEP_TEST_STOP");
+            let goes_on = || stop.as_ref().is_none_or(|stop| !std::path::Path::new(stop).exists());
+            while g.step(|s| s.reduce(u8::from(goes_on()), Min)) == 1 {
+                thread::sleep(Duration::from_millis(1));
+            }
+            println!("loop ended");
+        }),
+        "start" => superstep::run(|g| g.step(|_| ())),
+        other => panic!("no program {other:?}"),
+    };
+    if let Err(error) = outcome {
+        println!("error {:?} {error}", error.kind());
+        process::exit(1);
+    }
+    process::exit(0);
+}
+
+/// Two good runs, and a bad one between them.
+fn again() -> superstep::Result {
+    let size = superstep::run(|g| g.step(|s| s.reduce(1, Sum)))?;
+    let failed = superstep::run(|g| {
+        let last = g.size() - 1;
+        g.step(|s| assert!(s.rank() != last, "boom"));
+    });
+    let failed = failed.is_err();
+    let after = superstep::run(|g| g.step(|s| s.reduce(1, Sum)))?;
+    println!("again {size} {} {after}", if failed { "failed" } else { "went well" });
+    Ok(())
+}
+
+/// Mixes the results of many verbs into one number, floats with every bit.
+fn digest(g: &mut Group) {
+    let mut hash = 0u64;
+    let mut mix = |bits: u64| hash = (hash ^ bits).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23);
+    let x = 0.1 + g.rank() as f64 * 0.37;
+    for round in 0..20 {
+        let scaled = x * f64::from(round);
+        let (sum, before, all) = g.step(|s| (s.reduce(scaled, Sum), s.prefix(scaled, Sum), s.collect(scaled.sin())));
+        let before = g.step(|s| s.collect(before));
+        mix(sum.to_bits());
+        before.iter().chain(&all).for_each(|x| mix(x.to_bits()));
+    }
+    let sums = g.array::<f64, Cyclic>(101);
+    let table: Array<f64, Tiles<2>, 2> = g.array_with([9, 7], Tiles([2, 3]));
+    let places: Vec<usize> = (0..500).map(|i| (i * i + 7 * g.rank()) % 101).collect();
+    let values: Vec<f64> = places.iter().map(|&i| (i as f64).sqrt() + x).collect();
+    let gathered = g.step(|s| {
+        s.scatter(&sums, &places, &values, Sum);
+        s.scatter(&sums, &places[..50], &values[..50], |a: &mut f64, b: &f64| *a = *a * 0.5 + b);
+        s.update_with(&table, (2..8, ..), &vec![x; 42], Sum);
+        s.gather(&sums, &[100, 3, 57, 3])
+    });
+    gathered.iter().for_each(|x| mix(x.to_bits()));
+    let (whole, tiles) = g.step(|s| (s.mirror(&sums, ..), s.mirror(&table, (.., ..))));
+    whole.iter().chain(&tiles).for_each(|x| mix(x.to_bits()));
+    let blocks = g.array::<f64, Block>(101);
+    g.step(|s| s.assign(&blocks, &sums));
+    let inner = g.split(2, |sub| sub.step(|s| s.reduce(x, Sum))).unwrap_or(0.0);
+    let (inner, blocks) = g.step(|s| (s.collect(inner), s.mirror(&blocks, ..)));
+    inner.iter().chain(&blocks).for_each(|x| mix(x.to_bits()));
+    if g.is_leader() {
+        println!("digest {hash:016x}");
+    }
+}
