@@ -6,7 +6,7 @@
 
 use super::divisor::Divisor;
 use crate::error::ErrorKind;
-use std::fmt::Debug;
+use std::{fmt::Debug, rc::Rc};
 
 /// Why an array cannot be laid out so.
 pub(super) type Unlaid = (ErrorKind, String);
@@ -288,7 +288,7 @@ impl Map for CyclicMap {
 #[derive(Clone, Debug)]
 pub struct IrregularMap {
     /// Where each processor's part begins, and the end.
-    starts: Vec<usize>,
+    starts: Rc<[usize]>,
 }
 
 impl Distribution for Irregular {
@@ -313,7 +313,7 @@ impl Distribution for Irregular {
             let what = format!("the sizes of an irregular array of {units} elements add up to {sum}");
             return Err((ErrorKind::BadLength, what));
         }
-        Ok(IrregularMap { starts })
+        Ok(IrregularMap { starts: starts.into() })
     }
 
     /// Nobody has said what the sizes should be there, so they are as even as they can be.

@@ -86,12 +86,18 @@ impl<T: Element, M: Map> Part<T, M> {
     /// Who owns an element, and where in its part. The element must exist.
     #[inline]
     pub(super) fn locate(&self, index: usize) -> (usize, usize) {
-        if self.inner == 1 {
-            return self.map.locate(index);
+        locate(&self.map, self.inner, self.by_inner, index)
+    }
+
+    /// What a loop needs to find many elements.
+    pub(super) fn locator(&self) -> Locator<M> {
+        Locator {
+            map: self.map.clone(),
+            inner: self.inner,
+            by_inner: self.by_inner,
+            len: self.len,
+            windows: self.windows,
         }
-        let (unit, within) = self.by_inner.divide(index);
-        let (owner, local) = self.map.locate(unit);
-        (owner, local * self.inner + within)
     }
 
     /// Which element lies at a place of `rank`'s part, if any does.
@@ -115,6 +121,44 @@ impl<T: Element, M: Map> Part<T, M> {
         let (unit, within) = self.by_inner.divide(index);
         self.map.before(unit) * self.inner + within
     }
+}
+
+/// Finds elements. A loop has one of its own, so that it stays in registers whatever the loop writes to.
+#[derive(Clone)]
+pub(super) struct Locator<M> {
+    map: M,
+    inner: usize,
+    by_inner: Divisor,
+    len: usize,
+    windows: usize,
+}
+
+impl<M: Map> Locator<M> {
+    /// Who owns an element, and where in its part. The element must exist.
+    #[inline]
+    pub(super) fn locate(&self, index: usize) -> (usize, usize) {
+        locate(&self.map, self.inner, self.by_inner, index)
+    }
+
+    /// The number of an element's lane, and its place there; `None` if there is no such element.
+    #[inline]
+    pub(super) fn lane(&self, index: usize) -> Option<(usize, u32)> {
+        if index >= self.len {
+            return None;
+        }
+        let (owner, at) = self.locate(index);
+        Some((if self.windows == 1 { owner } else { owner * self.windows + (at >> 32) }, at as u32))
+    }
+}
+
+#[inline]
+fn locate(map: &impl Map, inner: usize, by_inner: Divisor, index: usize) -> (usize, usize) {
+    if inner == 1 {
+        return map.locate(index);
+    }
+    let (unit, within) = by_inner.divide(index);
+    let (owner, local) = map.locate(unit);
+    (owner, local * inner + within)
 }
 
 impl<T: Element, M: Map> Object for Part<T, M> {

@@ -206,6 +206,7 @@ impl<T: Element, M: Map> Gather<T, M> {
                 _ => {}
             }
         }
+        let locator = part.locator();
         let is_in_order = |asked: &Asked<T>| matches!(asked, Asked::InOrder(..));
         if self.asked.iter().any(is_in_order) {
             let mut answers: Vec<_> = self
@@ -215,7 +216,7 @@ impl<T: Element, M: Map> Gather<T, M> {
                 .collect();
             let asked = &self.asked;
             let mut look = |index: usize| {
-                let (owner, at) = part.locate(index);
+                let (owner, at) = locator.locate(index);
                 if asked.get(owner).is_some_and(is_in_order) {
                     answers[owner].next().copied().unwrap_or_else(T::zeroed)
                 } else {
@@ -227,8 +228,9 @@ impl<T: Element, M: Map> Gather<T, M> {
                 Indices::Long(all) => into.extend(all.iter().map(|&index| look(index))),
             }
         } else {
-            let look = |index: usize| {
-                let (owner, at) = part.locate(index);
+            let slices = &slices[..];
+            let look = move |index: usize| {
+                let (owner, at) = locator.locate(index);
                 slices[owner][at]
             };
             match &self.at {

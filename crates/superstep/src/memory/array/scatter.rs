@@ -2,9 +2,9 @@
 
 use super::{
     Array,
-    lanes::{Lane, Lanes},
+    lanes::Lanes,
     layout::{Distribution, Map},
-    part::Part,
+    part::{Locator, Part},
     writes::Operator,
 };
 use crate::{
@@ -79,7 +79,7 @@ impl Step {
         }
         let mut lanes = a.open(Operator::new(op), None);
         lanes.make_room(at.len());
-        let outcome = lanes.scatter(&a.part, at, values);
+        let outcome = lanes.scatter(&a.part.locator(), at, values);
         a.close(lanes);
         outcome.map_err(|index| a.bad_index(index, site))
     }
@@ -139,7 +139,7 @@ impl Step {
         a.check_whole(&self.core, site)?;
         let mut lanes = a.open(Operator::new(op), Some(value));
         lanes.make_room(at.len());
-        let outcome = lanes.scatter_one(&a.part, at);
+        let outcome = lanes.scatter_one(&a.part.locator(), at);
         a.close(lanes);
         outcome.map_err(|index| a.bad_index(index, site))
     }
@@ -174,7 +174,7 @@ impl Step {
         op: impl Combine<T>,
     ) -> Scatterer<'a, T, D, N> {
         a.check_whole(&self.core, Location::caller()).unwrap_or_else(|error| error.raise());
-        Scatterer { array: a, lanes: Some(a.open_apart(Operator::new(op), None)) }
+        Scatterer { array: a, locator: a.part.locator(), lanes: Some(a.open_apart(Operator::new(op), None)) }
     }
 
     /// Scatters one value element by element: a loop pushes the indices. It is issued when the builder is dropped.
@@ -208,7 +208,8 @@ impl Step {
         op: impl Combine<T>,
     ) -> OneScatterer<'a, T, D, N> {
         a.check_whole(&self.core, Location::caller()).unwrap_or_else(|error| error.raise());
-        OneScatterer(Scatterer { array: a, lanes: Some(a.open_apart(Operator::new(op), Some(value))) })
+        let lanes = Some(a.open_apart(Operator::new(op), Some(value)));
+        OneScatterer(Scatterer { array: a, locator: a.part.locator(), lanes })
     }
 }
 
@@ -258,30 +259,21 @@ impl<T: Element> Lanes<T> {
         }
     }
 
-    /// The lane of an element, and its place there; the index itself if there is no such element.
+    /// Writes to an element; says if there is no such one.
     #[inline]
-    fn find<M: Map>(&mut self, part: &Part<T, M>, index: usize) -> Result<(&mut Lane<T>, u32), usize> {
-        if index >= part.len {
-            return Err(index);
-        }
-        let (owner, at) = part.locate(index);
-        let lane = if part.windows == 1 { owner } else { owner * part.windows + (at >> 32) };
-        Ok((&mut self.lanes[lane], at as u32))
-    }
-
-    #[inline]
-    fn push<M: Map>(&mut self, part: &Part<T, M>, index: usize, value: T) -> Result<(), usize> {
-        let (lane, place) = self.find(part, index)?;
+    fn push<M: Map>(&mut self, locator: &Locator<M>, index: usize, value: T) -> bool {
+        let Some((lane, place)) = locator.lane(index) else { return false };
+        let lane = &mut self.lanes[lane];
         lane.places.push(place);
         lane.values.push(value);
-        Ok(())
+        true
     }
 
     #[inline]
-    fn push_one<M: Map>(&mut self, part: &Part<T, M>, index: usize) -> Result<(), usize> {
-        let (lane, place) = self.find(part, index)?;
-        lane.places.push(place);
-        Ok(())
+    fn push_one<M: Map>(&mut self, locator: &Locator<M>, index: usize) -> bool {
+        let Some((lane, place)) = locator.lane(index) else { return false };
+        self.lanes[lane].places.push(place);
+        true
     }
 
     /// Writes to a place of which the owner is known.
@@ -292,10 +284,11 @@ impl<T: Element> Lanes<T> {
     }
 
     /// Writes all, or nothing and returns the index that does not exist.
-    pub(super) fn scatter<M: Map>(&mut self, part: &Part<T, M>, at: &[usize], values: &[T]) -> Result<(), usize> {
+    pub(super) fn scatter<M: Map>(&mut self, locator: &Locator<M>, at: &[usize], values: &[T]) -> Result<(), usize> {
+        let locator = locator.clone();
         for (number, (&index, &value)) in at.iter().zip(values).enumerate() {
-            if let Err(index) = self.push(part, index, value) {
-                self.undo(part, &at[..number]);
+            if !self.push(&locator, index, value) {
+                self.undo(&locator, &at[..number]);
                 return Err(index);
             }
         }
@@ -303,10 +296,11 @@ impl<T: Element> Lanes<T> {
     }
 
     /// The same with one value for all.
-    fn scatter_one<M: Map>(&mut self, part: &Part<T, M>, at: &[usize]) -> Result<(), usize> {
+    fn scatter_one<M: Map>(&mut self, locator: &Locator<M>, at: &[usize]) -> Result<(), usize> {
+        let locator = locator.clone();
         for (number, &index) in at.iter().enumerate() {
-            if let Err(index) = self.push_one(part, index) {
-                self.undo(part, &at[..number]);
+            if !self.push_one(&locator, index) {
+                self.undo(&locator, &at[..number]);
                 return Err(index);
             }
         }
@@ -315,12 +309,10 @@ impl<T: Element> Lanes<T> {
 
     /// Takes back what was written last.
     #[cold]
-    pub(super) fn undo<M: Map>(&mut self, part: &Part<T, M>, at: &[usize]) {
-        for &index in at {
-            if let Ok((lane, _)) = self.find(part, index) {
-                lane.places.pop();
-                lane.values.pop();
-            }
+    pub(super) fn undo<M: Map>(&mut self, locator: &Locator<M>, at: &[usize]) {
+        for (lane, _) in at.iter().filter_map(|&index| locator.lane(index)) {
+            self.lanes[lane].places.pop();
+            self.lanes[lane].values.pop();
         }
     }
 
@@ -349,6 +341,7 @@ impl<T: Element> Lanes<T> {
 /// ```
 pub struct Scatterer<'a, T: Element, D: Distribution, const N: usize = 1> {
     array: &'a Array<T, D, N>,
+    locator: Locator<D::Map>,
     lanes: Option<Lanes<T>>,
 }
 
@@ -372,9 +365,9 @@ impl<T: Element, D: Distribution, const N: usize> Scatterer<'_, T, D, N> {
     #[inline]
     pub fn push(&mut self, at: usize, value: T) {
         if let Some(lanes) = &mut self.lanes
-            && let Err(index) = lanes.push(&self.array.part, at, value)
+            && !lanes.push(&self.locator, at, value)
         {
-            self.array.bad_index(index, Location::caller()).raise();
+            self.array.bad_index(at, Location::caller()).raise();
         }
     }
 }
@@ -422,9 +415,9 @@ impl<T: Element, D: Distribution, const N: usize> OneScatterer<'_, T, D, N> {
     #[inline]
     pub fn push(&mut self, at: usize) {
         if let Some(lanes) = &mut self.0.lanes
-            && let Err(index) = lanes.push_one(&self.0.array.part, at)
+            && !lanes.push_one(&self.0.locator, at)
         {
-            self.0.array.bad_index(index, Location::caller()).raise();
+            self.0.array.bad_index(at, Location::caller()).raise();
         }
     }
 }

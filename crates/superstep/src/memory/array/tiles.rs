@@ -5,6 +5,7 @@ use super::{
     layout::{Distribution, Map, Unlaid, units},
 };
 use crate::error::ErrorKind;
+use std::rc::Rc;
 
 /// Rectangular tiles of the given extents in every distributed dimension, numbered row by row and dealt round.
 ///
@@ -26,7 +27,7 @@ pub struct Tiles<const K: usize>(pub [usize; K]);
 #[derive(Clone, Debug)]
 pub struct TilesMap {
     /// Per dimension: its extent, a tile's extent, and how many tiles there are.
-    dimensions: Vec<Dimension>,
+    dimensions: Rc<[Dimension]>,
     size: usize,
     tile: usize,
     tiles: usize,
@@ -54,7 +55,7 @@ impl<const K: usize> Distribution for Tiles<K> {
         }
         units(shape)?;
         // A tile beyond the array would be padding only.
-        let dimensions: Vec<Dimension> = shape
+        let dimensions: Rc<[Dimension]> = shape
             .iter()
             .zip(self.0.iter().zip(shape).map(|(&tile, &extent)| tile.min(extent.max(1))))
             .map(|(&extent, tile)| Dimension {

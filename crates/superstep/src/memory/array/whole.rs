@@ -142,7 +142,7 @@ impl Step {
             );
             return Err(self.core.error(ErrorKind::BadDistribution, what, site));
         }
-        let mut lanes = dst.open(Operator::new(Any), None);
+        let (locator, mut lanes) = (dst.part.locator(), dst.open(Operator::new(Any), None));
         let mut outcome = Ok(());
         {
             let (places, values) = (to.local(), src.local());
@@ -150,14 +150,14 @@ impl Step {
             src.runs(|offset, _, count| {
                 if outcome.is_ok() {
                     let stretch = offset..offset + count;
-                    outcome = lanes.scatter(&dst.part, &places[stretch.clone()], &values[stretch]);
+                    outcome = lanes.scatter(&locator, &places[stretch.clone()], &values[stretch]);
                     done.push((offset, count));
                 }
             });
             if outcome.is_err() {
                 // The last one has taken its own writes back.
                 done.pop();
-                done.iter().for_each(|&(offset, count)| lanes.undo(&dst.part, &places[offset..offset + count]));
+                done.iter().for_each(|&(offset, count)| lanes.undo(&locator, &places[offset..offset + count]));
             }
         }
         dst.close(lanes);
