@@ -2,3 +2,6 @@
 
 #[doc = include_str!("../guide/arrays.md")]
 pub mod arrays {}
+
+#[doc = include_str!("../guide/cluster.md")]
+pub mod cluster {}
