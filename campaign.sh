@@ -14,5 +14,6 @@ SUPERSTEP_TEST_SEEDS=$seeds cargo test --release --package superstep --test suit
 
 for seed in 1 2 3 4; do
   echo "== $programs random programs of seed $seed against the model"
-  SUPERSTEP_RANDOM_SEED=$seed SUPERSTEP_RANDOM_CASES=$programs cargo test --release --package superstep --test random
+  SUPERSTEP_RANDOM_SEED=$seed SUPERSTEP_RANDOM_CASES=$programs \
+    cargo test --release --package superstep --test random --test arrays_random
 done

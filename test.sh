@@ -5,12 +5,16 @@ cd "$(dirname "$0")"
 
 say() { printf '\n== %s\n' "$1"; }
 
-# Rust needs a linker; everything else that the tests use comes with cargo.
-if ! command -v cc >/dev/null; then
-  say "installing a C linker"
+# Rust needs a linker, and programs under MPI need both of the usual ones, side by side.
+missing=()
+command -v cc >/dev/null || missing+=(gcc libc6-dev)
+command -v mpirun.openmpi >/dev/null || missing+=(openmpi-bin)
+command -v mpiexec.mpich >/dev/null || missing+=(mpich)
+if [ ${#missing[@]} -gt 0 ]; then
+  say "installing ${missing[*]}"
   if [ "$(id -u)" -eq 0 ]; then sudo=""; else sudo="sudo"; fi
   $sudo apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq gcc libc6-dev
+  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
 fi
 
 say "format"

@@ -1,11 +1,12 @@
 //! What the command line says.
 
+use crate::run;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use superstep::Fabric;
 use superstep_bench::Options;
 
-/// Bulk-synchronous parallel programs: measure a machine, and what superstep makes of it.
+/// Bulk-synchronous parallel programs: run them, measure a machine, and what superstep makes of it.
 #[derive(Debug, Parser)]
 #[command(name = "superstep", version, arg_required_else_help = true)]
 pub(crate) struct Args {
@@ -17,6 +18,10 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     Bench(Bench),
     Probe(Probe),
+    Run(run::Options),
+    /// Let every processor say who it is.
+    #[command(hide = true)]
+    Hello(run::hello::Hello),
     /// Keep one core busy until standard input ends.
     #[command(hide = true)]
     Spin,
@@ -27,9 +32,13 @@ pub(crate) enum Command {
 /// Each line of the table compares superstep with the best hand-written code for the same job on bare threads, measured
 /// in the same run. The best of several interleaved rounds counts. The exit code is 1 if an answer was wrong; a missed
 /// target does not change it.
+///
+/// Without a name every kernel runs, those on arrays with their smaller sizes. A kernel that is named runs with all its
+/// sizes, which takes up to some minutes and 4 GB.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  superstep bench                      every kernel
+  superstep bench                      every kernel, with its smaller sizes
+  superstep bench quicksort            one kernel, with all its sizes
   superstep bench step --rounds 20     one kernel, measured longer
   superstep bench --procs 4 --json     one JSON object per line")]
 pub(crate) struct Bench {
@@ -51,6 +60,9 @@ pub(crate) struct Bench {
     /// Let a round last so many milliseconds.
     #[arg(long, value_name = "N", default_value_t = Options::ROUND_MILLIS, value_parser = at_least_one)]
     pub(crate) round_ms: usize,
+    /// Divide the sizes of the kernels on arrays by so many, for a quick look.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least_one)]
+    pub(crate) shrink: usize,
     /// What carries superstep's side.
     #[arg(long, value_enum, default_value_t = Carrier::Threads)]
     pub(crate) fabric: Carrier,
@@ -100,7 +112,7 @@ impl From<Carrier> for Fabric {
     }
 }
 
-fn at_least_one(text: &str) -> Result<usize, String> {
+pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) => Err("it must be at least 1".to_owned()),
         Ok(number) => Ok(number),

@@ -1,4 +1,4 @@
-//! The command `superstep`: measures a machine and runs the benchmarks.
+//! The command `superstep`: runs programs, measures a machine and runs the benchmarks.
 
 #![forbid(unsafe_code)]
 
@@ -9,6 +9,7 @@ mod jsonl;
 mod paint;
 mod probe;
 mod progress;
+mod run;
 mod spin;
 
 use args::{Args, Command};
@@ -18,12 +19,11 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let outcome = Args::try_parse().map_err(Failure::from).and_then(|args| match args.command {
-        Command::Bench(args) => bench::run(&args),
-        Command::Probe(args) => probe::run(&args),
-        Command::Spin => spin::run(),
+        Command::Bench(args) => bench::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Probe(args) => probe::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Run(options) => run::run(&options),
+        Command::Hello(hello) => run::hello::run(&hello),
+        Command::Spin => spin::run().map(|()| ExitCode::SUCCESS),
     });
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
-    }
+    outcome.unwrap_or_else(Failure::report)
 }

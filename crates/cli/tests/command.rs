@@ -80,13 +80,60 @@ fn bench_shows_a_table_and_says_that_every_answer_is_right() {
     assert_eq!(stderr(&output), "", "there is no bar where there is no terminal");
 }
 
+/// The kernels on arrays.
+const ON_ARRAYS: [&str; 9] =
+    ["histogram", "gather", "mirror", "update", "permute", "prefix", "quicksort", "transpose", "spmv"];
+
+/// As few and small rounds as there can be.
+const QUICK: [&str; 7] = ["--json", "--rounds", "1", "--round-ms", "1", "--shrink", "10000"];
+
+#[test]
+fn bench_runs_every_kernel_on_arrays_and_holds_it_against_its_limit() {
+    let output = superstep(&[&["bench"][..], &ON_ARRAYS, &QUICK].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let lines = objects(&stdout(&output));
+    for kernel in ON_ARRAYS {
+        let of_kernel: Vec<_> = lines.iter().filter(|line| line["kernel"] == kernel).collect();
+        assert!(of_kernel.iter().any(|line| line["ratio"] == "superstep/limit"), "{kernel}");
+        let mut measures = of_kernel.iter().filter(|line| line.get("ratio").is_none());
+        assert!(measures.all(|measure| measure["verified"] == true), "{kernel}");
+        assert!(of_kernel.iter().any(|line| line["fabric"] == "raw"), "{kernel}");
+    }
+}
+
+#[test]
+fn kernels_on_arrays_are_right_where_no_memory_is_shared_and_with_another_number_of_processors() {
+    let output = superstep(&[&["bench"][..], &ON_ARRAYS, &QUICK, &["--fabric", "sim", "--procs", "3"]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let mut measures = objects(&stdout(&output)).into_iter().filter(|line| line.get("ratio").is_none());
+    assert!(measures.all(|measure| measure["verified"] == true));
+}
+
+#[test]
+fn what_the_paper_reports_stands_beside_the_speedup_here() {
+    let quick = ["--rounds", "1", "--round-ms", "1"];
+    let json = superstep(&[&["bench", "prefix", "--json", "--shrink", "50"][..], &quick].concat());
+    let lines = objects(&stdout(&json));
+    let speedup = |variant: &str, fabric: &str| {
+        let of =
+            |line: &&Value| line["variant"] == variant && line["fabric"] == fabric && line["ratio"] == "one-thread/all";
+        lines.iter().find(of).and_then(|line| line["value"].as_f64())
+    };
+    // A fiftieth of the largest size is the smallest one.
+    assert!(speedup("1M/figure-2", "threads").is_some_and(|value| value > 0.0));
+    assert!(speedup("1M/figure-2", "paper").is_some_and(|value| (value - 0.790 / 0.397).abs() < 1e-9));
+    assert_eq!(speedup("20k/figure-2", "paper"), None);
+    let table = stdout(&superstep(&[&["bench", "prefix", "--shrink", "50"][..], &quick].concat()));
+    assert!(table.contains("speed-up over one thread") && table.contains("0.790 s"), "{table}");
+}
+
 #[test]
 fn bench_lists_its_kernels() {
     let output = superstep(&["bench", "--list"]);
     assert!(output.status.success());
     let list = stdout(&output);
     let names: Vec<_> = list.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(names, ["step", "exchange"]);
+    assert_eq!(names, [&["step", "exchange"][..], &ON_ARRAYS].concat());
 }
 
 #[test]
@@ -94,7 +141,7 @@ fn an_unknown_kernel_is_refused_in_one_line_that_names_the_known_ones() {
     let output = superstep(&["bench", "sleep"]);
     assert_eq!(output.status.code(), Some(2));
     let message = stderr(&output);
-    assert!(message.contains("sleep") && message.contains("step, exchange"), "{message}");
+    assert!(message.contains("sleep") && message.contains("step, exchange, histogram"), "{message}");
     assert_eq!(message.lines().count(), 1);
 }
 

@@ -6,10 +6,10 @@
 //!
 //! # Invariants
 //!
-//! - **N1** An entry is made by [`entry`] alone, as a constant of the program. One that is found by name lies inside the
-//!   memory that the program was loaded to, begins with the mark, and says itself which task it is for.
-//! - **N2** A type without size, of which a value was handed to [`entry`] in some process of the build, has one value in
-//!   all of them.
+//! - **N1** An entry is made by [`entry`] alone, as a constant of the program. One that is found by name lies inside
+//!   the memory that the program was loaded to, begins with the mark, and says itself which task it is for.
+//! - **N2** A type without size, of which a value was handed to [`entry`] in some process of the build, has one value
+//!   in all of them.
 
 use std::{
     any::TypeId,
@@ -133,7 +133,9 @@ fn parts() -> &'static [Range<usize>] {
 /// `info` describes an object that is loaded, and `found` is a vector of ranges that nobody else uses.
 unsafe extern "C" fn note(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
     // SAFETY: the caller's promise.
-    let (info, found) = unsafe { (&*info, &mut *found.cast::<Vec<Range<usize>>>()) };
+    let info = unsafe { &*info };
+    // SAFETY: the caller's promise.
+    let found = unsafe { &mut *found.cast::<Vec<Range<usize>>>() };
     // SAFETY: the system says so many headers lie there.
     let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
     let loaded = headers.iter().filter(|header| header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_R != 0);

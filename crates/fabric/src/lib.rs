@@ -11,6 +11,7 @@ pub mod circle;
 pub mod code;
 pub mod contract;
 mod failure;
+mod memory;
 mod messages;
 pub mod mpi;
 pub mod processes;
@@ -22,5 +23,6 @@ pub mod tree;
 
 pub use circle::{Alarm, Circle, Meld, Melded};
 pub use failure::Failure;
-pub use region::{Buffer, Loan, Plain, Reach, Refused, Region, make_room};
+pub use memory::{Buffer, make_room};
+pub use region::{Loan, Plain, Reach, Refused, Region};
 pub use tray::Tray;

@@ -3,8 +3,8 @@
 //!
 //! # Invariants
 //!
-//! - **Q1** A `sigset_t`, a `sigaction` and a `siginfo_t` are made of integers and addresses that may be null: zeros are
-//!   a value of each.
+//! - **Q1** A `sigset_t`, a `sigaction` and a `siginfo_t` are made of integers and addresses that may be null: zeros
+//!   are a value of each.
 //! - **Q2** A call reads and writes no more than the value behind the pointer it is handed, which lives in the caller,
 //!   and null where it allows null.
 //! - **Q3** Between fork and exec nothing but system calls is made: nothing allocates, locks or unwinds.
@@ -55,11 +55,11 @@ impl Signal {
 pub enum Caught {
     /// A process that this one has started has ended or stopped.
     Child,
-    /// A signal to end. The kernel sends one for a terminal, and then to every process of that terminal's job.
+    /// A signal to end.
     Ending {
         /// Which one.
         signal: Signal,
-        /// Whether the kernel sent it, and not another process.
+        /// Whether the kernel sent it for a terminal, and not another process.
         is_from_kernel: bool,
     },
 }
@@ -80,7 +80,8 @@ impl Signals {
     /// If the kernel refuses.
     pub fn hold() -> io::Result<Self> {
         // SAFETY: Q1.
-        let (mut held, mut before) = unsafe { (zeroed::<libc::sigset_t>(), zeroed::<libc::sigset_t>()) };
+        let mut held = unsafe { zeroed::<libc::sigset_t>() };
+        let mut before = held;
         // SAFETY: Q2.
         unsafe { libc::sigemptyset(&raw mut held) };
         let to_end = Signal::ALL.into_iter().filter(|signal| !signal.is_ignored()).map(Signal::number);

@@ -7,17 +7,16 @@
 //!
 //! # Invariants
 //!
-//! - **M1** `start` is valid for `len` elements for as long as the [`Memory`] lives, and every byte of it is
-//!   initialised; any pattern of bytes is a value, because elements are [`Plain`].
+//! - **M1** is that of [`memory`](crate::memory): all elements are there, and every pattern of bytes is a value.
 //! - **M2** Only the owner writes, and only through `&mut Region`: either by the slice of `as_mut_slice`, after which
 //!   the region is closed, or by `pull`, under a write claim.
 //! - **M3** A peer reads only under a read claim. Read claims are granted only while the region is open and never
 //!   overlap a write claim; a region is closed, and a write claim granted, only where no claim stands in the way.
-//! - **M4** The memory under a region changes only in `swap`, through `&mut Region` and while the region is closed, so no
-//!   claim stands and no slice is lent; a claim is granted on what opening the region has published.
+//! - **M4** The memory under a region changes only in `swap`, through `&mut Region` and while the region is closed, so
+//!   no claim stands and no slice is lent; a claim is granted on what opening the region has published.
 
+use crate::memory::{Buffer, Memory};
 use std::{
-    alloc::Layout,
     cell::UnsafeCell,
     fmt,
     ops::{Deref, Range},
@@ -33,158 +32,6 @@ use std::{
 /// Derive it for structs through [`bytemuck`]'s `Pod` and `Zeroable`.
 pub trait Plain: bytemuck::Pod + Send + Sync {}
 impl<T: bytemuck::Pod + Send + Sync> Plain for T {}
-
-/// From this size on, memory is asked for in huge pages.
-const HUGE: usize = 2 << 20;
-/// Small regions start on their own pair of cache lines.
-const LINE: usize = 128;
-
-/// A piece of zeroed memory; M1.
-struct Memory<T> {
-    start: NonNull<T>,
-    len: usize,
-    /// What was mapped or allocated, which may be more than what is used.
-    whole: Whole,
-}
-
-enum Whole {
-    Nothing,
-    Heap(Layout),
-    Mapped(usize),
-}
-
-// SAFETY: a Memory is an owner of plain data; who touches it when is ruled by M2 and M3.
-unsafe impl<T: Plain> Send for Memory<T> {}
-// SAFETY: as above.
-unsafe impl<T: Plain> Sync for Memory<T> {}
-
-impl<T: Plain> Memory<T> {
-    /// `None` where the system has no such memory.
-    fn zeroed(len: usize) -> Option<Self> {
-        let layout = Layout::array::<T>(len).ok()?.align_to(LINE).ok()?;
-        if layout.size() == 0 {
-            return Some(Self { start: NonNull::dangling(), len, whole: Whole::Nothing });
-        }
-        let (start, whole) = if layout.size() >= HUGE {
-            map(layout.size())?
-        } else {
-            // SAFETY: the layout's size is not zero.
-            let start = unsafe { std::alloc::alloc_zeroed(layout) };
-            (NonNull::new(start)?, Whole::Heap(layout))
-        };
-        Some(Self { start: start.cast(), len, whole })
-    }
-
-    #[inline]
-    fn as_slice(&self) -> &[T] {
-        // SAFETY: M1; whoever lends the memory sees to it that nobody writes meanwhile.
-        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
-    }
-
-    #[inline]
-    fn as_mut_slice(&mut self) -> &mut [T] {
-        // SAFETY: M1; whoever lends the memory sees to it that nobody else uses it meanwhile.
-        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
-    }
-}
-
-/// Plain memory of one owner that can take the place of a region's.
-///
-/// It is of the same make as a region: zeros at first, aligned to cache lines, on huge pages where it is large.
-pub struct Buffer<T>(Memory<T>);
-
-impl<T: Plain> Buffer<T> {
-    /// Makes one of `len` zeros; `None` where the system has no such memory.
-    pub fn new(len: usize) -> Option<Self> {
-        Memory::zeroed(len).map(Self)
-    }
-
-    /// All of it.
-    #[inline]
-    pub fn as_slice(&self) -> &[T] {
-        self.0.as_slice()
-    }
-
-    /// All of it, for writing.
-    #[inline]
-    pub fn as_mut_slice(&mut self) -> &mut [T] {
-        self.0.as_mut_slice()
-    }
-}
-
-impl<T> fmt::Debug for Buffer<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Buffer({} elements)", self.0.len)
-    }
-}
-
-/// Maps `bytes` of zeros on a border of huge pages and asks for those.
-fn map(bytes: usize) -> Option<(NonNull<u8>, Whole)> {
-    let length = bytes.checked_next_multiple_of(HUGE)?;
-    let (read_write, private) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    let asked = length.checked_add(HUGE)?;
-    // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing that exists.
-    let base = unsafe { libc::mmap(std::ptr::null_mut(), asked, read_write, private, -1, 0) };
-    if base == libc::MAP_FAILED {
-        return None;
-    }
-    let start = base.map_addr(|address| address.next_multiple_of(HUGE));
-    let head = start.addr() - base.addr();
-    // What sticks out on either side goes back. A refusal would only waste addresses, so its code is of no use.
-    if head > 0 {
-        // SAFETY: the first `head` bytes are ours and nothing points into them.
-        unsafe { libc::munmap(base, head) };
-    }
-    // SAFETY: `start + length` lies inside the mapping, which has HUGE bytes to spare.
-    let end = unsafe { start.byte_add(length) };
-    // SAFETY: the rest behind `end` is ours, nothing points into it, and there is some because `head` is less than
-    // HUGE.
-    unsafe { libc::munmap(end, HUGE - head) };
-    // SAFETY: the range is mapped. Advice that is not taken costs speed only.
-    unsafe { libc::madvise(start, length, libc::MADV_HUGEPAGE) };
-    Some((NonNull::new(start.cast())?, Whole::Mapped(length)))
-}
-
-/// Makes room in `vector` for so many more elements, on huge pages where they are many.
-///
-/// ```
-/// let mut numbers = vec![1u32];
-/// fabric::make_room(&mut numbers, 99);
-/// assert!(numbers.capacity() >= 100);
-/// ```
-#[inline]
-pub fn make_room<T: Plain>(vector: &mut Vec<T>, more: usize) {
-    if vector.capacity() - vector.len() < more {
-        vector.reserve(more);
-        prefer_huge(vector);
-    }
-}
-
-/// Asks for huge pages under a vector's memory, as far as it covers any. It helps only what has not been touched yet.
-fn prefer_huge<T: Plain>(vector: &mut Vec<T>) {
-    let base = vector.as_mut_ptr();
-    let start = base.map_addr(|address| address.next_multiple_of(HUGE));
-    let end = (base.addr() + vector.capacity() * size_of::<T>()) / HUGE * HUGE;
-    if start.addr() < end {
-        // SAFETY: the range lies in the vector's memory, and advice changes nothing that is in it.
-        unsafe { libc::madvise(start.cast(), end - start.addr(), libc::MADV_HUGEPAGE) };
-    }
-}
-
-impl<T> Drop for Memory<T> {
-    fn drop(&mut self) {
-        match self.whole {
-            Whole::Nothing => {}
-            // SAFETY: it was allocated with this layout and is given back once.
-            Whole::Heap(layout) => unsafe { std::alloc::dealloc(self.start.as_ptr().cast(), layout) },
-            Whole::Mapped(length) => {
-                // SAFETY: it was mapped with this length and is given back once.
-                let code = unsafe { libc::munmap(self.start.as_ptr().cast(), length) };
-                debug_assert_eq!(code, 0, "munmap of a region");
-            }
-        }
-    }
-}
 
 #[derive(Default)]
 struct Claims {
@@ -302,7 +149,7 @@ impl<T: Plain> Region<T> {
     ///
     /// If the lengths differ, or if a peer holds a claim. The phases of a boundary exclude that.
     pub fn swap(&mut self, buffer: &mut Buffer<T>) {
-        assert_eq!(self.len(), buffer.0.len, "memory of another length was to take a region's place");
+        assert_eq!(self.len(), buffer.as_slice().len(), "memory of another length was to take a region's place");
         if self.open {
             self.close();
         }
@@ -508,6 +355,7 @@ impl<T> Drop for Loan<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::{HUGE, LINE};
 
     #[test]
     fn a_region_starts_as_zeros_on_its_own_cache_lines() {

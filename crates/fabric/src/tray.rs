@@ -1,6 +1,6 @@
 //! What one processor hands another at a meeting.
 
-use crate::region;
+use crate::memory;
 use std::any::Any;
 
 /// A buffer of bytes, and objects that move as they are.
@@ -23,7 +23,7 @@ impl Tray {
 
     /// Makes room for so many more bytes, on huge pages where they are many.
     pub fn make_room(&mut self, more: usize) {
-        region::make_room(&mut self.bytes, more);
+        memory::make_room(&mut self.bytes, more);
     }
 
     /// Empties it and keeps the room.

@@ -91,7 +91,8 @@ pub enum Fabric {
 /// | setting | variable | unless set |
 /// |---|---|---|
 /// | [`procs`](Self::procs) | `SUPERSTEP_PROCS` | the cores that this process may use |
-/// | [`fabric`](Self::fabric) | `SUPERSTEP_FABRIC`: `threads`, `mpi`, `sim` or `sim-shared`; the seed is `SUPERSTEP_SEED` | MPI if a launcher of MPI has started this process, else threads |
+/// | [`fabric`](Self::fabric) | `SUPERSTEP_FABRIC`: `threads`, `mpi`, `sim` or `sim-shared`; the seed is
+/// `SUPERSTEP_SEED` | MPI if a launcher of MPI has started this process, else threads |
 /// | the threads of [`Fabric::Mpi`] | `SUPERSTEP_THREADS` | 1 |
 /// | [`pin`](Self::pin) | `SUPERSTEP_PIN`: `0` or `1` | not pinned |
 /// | [`stack_bytes`](Self::stack_bytes) | `SUPERSTEP_STACK_BYTES` | 64 MiB |
@@ -320,8 +321,8 @@ fn launched(threads: usize, asked: Option<usize>) -> Result<usize> {
     match asked {
         Some(asked) if asked != procs => {
             let message = format!(
-                "procs is {asked}, but the launcher has started {processes} processes of {threads} threads; leave procs \
-                 to the launcher, or change its number of processes"
+                "procs is {asked}, but the launcher has started {processes} processes of {threads} threads; leave \
+                 procs to the launcher, or change its number of processes"
             );
             Err(Error::new(ErrorKind::BadConfig, message))
         }

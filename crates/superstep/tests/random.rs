@@ -8,9 +8,12 @@
 
 #[path = "random/model.rs"]
 mod model;
+#[path = "random/programs.rs"]
+mod programs;
 
 use model::{Act, Block, How, Op, Plan, Stage, Told, Values, act, expected, float};
-use proptest::{collection::vec, prelude::*, test_runner::RngSeed};
+use programs::programs;
+use proptest::{collection::vec, prelude::*};
 use superstep::{Any, Area, Config, Fabric, Group, Leader, Max, Pending, Queue, Shared, Split, Step, Sum};
 
 /// The most processors that a program has.
@@ -160,19 +163,8 @@ fn blocks(depth: usize, stages: usize) -> BoxedStrategy<Block> {
     (lens, vec(stage, 1..=stages)).prop_map(|(lens, stages)| Block { lens, stages }).boxed()
 }
 
-/// The programs that one seed makes: the same ones in every run, unless `SUPERSTEP_RANDOM_SEED` and
-/// `SUPERSTEP_RANDOM_CASES` ask for others.
-fn programs() -> ProptestConfig {
-    let number = |name: &str, usual: u64| {
-        std::env::var(name).map_or(usual, |text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
-    };
-    let seed = number("SUPERSTEP_RANDOM_SEED", 1);
-    let cases = number("SUPERSTEP_RANDOM_CASES", 300) as u32;
-    ProptestConfig { cases, rng_seed: RngSeed::Fixed(seed), failure_persistence: None, ..ProptestConfig::default() }
-}
-
 proptest! {
-    #![proptest_config(programs())]
+    #![proptest_config(programs(300))]
 
     #[test]
     fn every_processor_is_told_what_the_model_says(

@@ -4,7 +4,8 @@ use crate::jsonl;
 use std::io::{self, Write};
 use superstep_bench::Report;
 
-/// Writes every measure, the raw limits included, then every ratio.
+/// Writes every measure, the raw limits included, then every ratio, then every speed-up over one thread; those that a
+/// paper reports have `paper` for a fabric.
 pub(super) fn write(out: &mut impl Write, report: &Report) -> io::Result<()> {
     for measure in &report.measures {
         let line = jsonl::line(&[
@@ -28,6 +29,20 @@ pub(super) fn write(out: &mut impl Write, report: &Report) -> io::Result<()> {
             ("value", ratio.value.into()),
         ]);
         writeln!(out, "{line}")?;
+    }
+    for speedup in &report.speedups {
+        let here = (speedup.fabric, speedup.value());
+        for (fabric, value) in [here].into_iter().chain(speedup.paper.map(|paper| ("paper", paper.speedup()))) {
+            let line = jsonl::line(&[
+                ("kernel", speedup.kernel.into()),
+                ("variant", speedup.variant.as_str().into()),
+                ("fabric", fabric.into()),
+                ("procs", speedup.procs.into()),
+                ("ratio", "one-thread/all".into()),
+                ("value", value.into()),
+            ]);
+            writeln!(out, "{line}")?;
+        }
     }
     Ok(())
 }

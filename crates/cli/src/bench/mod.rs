@@ -1,11 +1,13 @@
 //! `superstep bench`: runs kernels and shows what they found.
 
+mod columns;
 mod json;
+mod speedups;
 mod table;
 
 use crate::{args, failure::Failure, paint::Paint, progress, spin};
 use std::io::{self, Write};
-use superstep_bench::{Error, KERNELS, Kernel, Options};
+use superstep_bench::{Error, Extent, KERNELS, Kernel, Options};
 
 /// Runs what was asked for.
 pub(crate) fn run(args: &args::Bench) -> Result<(), Failure> {
@@ -22,6 +24,8 @@ pub(crate) fn run(args: &args::Bench) -> Result<(), Failure> {
         procs: args.procs,
         rounds: args.rounds,
         round_seconds: args.round_ms as f64 / 1e3,
+        extent: if args.kernels.is_empty() { Extent::Brief } else { Extent::Full },
+        shrink: args.shrink,
         fabric: args.fabric.into(),
         load: Some(Box::new(spin::start)),
     };

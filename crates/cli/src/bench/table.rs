@@ -1,5 +1,6 @@
 //! Findings for people: a table per kernel.
 
+use super::{columns::Columns, speedups};
 use crate::paint::Paint;
 use std::io::{self, Write};
 use superstep_bench::{Kernel, Measure, Ratio, Report};
@@ -11,9 +12,15 @@ struct Row {
     is_verified: bool,
 }
 
-const HEADS: [&str; 7] = ["variant", "p", "superstep", "limit", "which is", "ratio", "target"];
-/// Which columns hold numbers and stand to the right.
-const IS_NUMBER: [bool; 7] = [false, true, true, true, false, true, false];
+const HEADS: [(&str, bool); 7] = [
+    ("variant", false),
+    ("p", true),
+    ("superstep", true),
+    ("limit", true),
+    ("which is", false),
+    ("ratio", true),
+    ("target", false),
+];
 
 fn row(ratio: &Ratio, ours: &Measure, limit: &Measure) -> Row {
     Row {
@@ -32,7 +39,7 @@ fn row(ratio: &Ratio, ours: &Measure, limit: &Measure) -> Row {
 }
 
 /// Three digits that count, whatever the size.
-fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     let decimals = match value.abs() {
         size if size >= 100.0 => 0,
         size if size >= 10.0 => 1,
@@ -64,6 +71,8 @@ pub(super) fn write(
             of_kernel.filter_map(|ratio| report.sides(ratio).map(|(ours, limit)| row(ratio, ours, limit))).collect();
         writeln!(out, "\n{}: {}\n", paint.bold(kernel.name), kernel.about)?;
         write_rows(out, &rows, paint)?;
+        let of_kernel = report.speedups.iter().filter(|speedup| speedup.kernel == kernel.name);
+        speedups::write(out, &of_kernel.collect::<Vec<_>>(), paint)?;
     }
     let met = report.ratios.iter().filter(|ratio| ratio.is_met()).count();
     let answers = match report.measures.iter().filter(|measure| !measure.verified).count() {
@@ -79,31 +88,14 @@ pub(super) fn write(
 }
 
 fn write_rows(out: &mut impl Write, rows: &[Row], paint: Paint) -> io::Result<()> {
-    let mut widths = HEADS.map(str::len);
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(&row.cells) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    writeln!(out, "  {}", paint.faint(&aligned(&HEADS.map(str::to_owned), &widths)))?;
+    let columns = Columns::new(HEADS, rows.iter().map(|row| &row.cells));
+    writeln!(out, "  {}", paint.faint(&columns.head()))?;
     for row in rows {
         let met = if row.is_met { paint.good("✓ met   ") } else { paint.bad("✗ missed") };
         let verified = if row.is_verified { paint.faint("verified") } else { paint.bad("WRONG") };
-        writeln!(out, "  {}  {met}  {verified}", aligned(&row.cells, &widths))?;
+        writeln!(out, "  {}  {met}  {verified}", columns.line(&row.cells))?;
     }
     Ok(())
-}
-
-fn aligned(cells: &[String; 7], widths: &[usize; 7]) -> String {
-    let mut line = String::new();
-    for (at, (cell, &width)) in cells.iter().zip(widths).enumerate() {
-        if at > 0 {
-            line.push_str("  ");
-        }
-        let padded = if IS_NUMBER[at] { format!("{cell:>width$}") } else { format!("{cell:<width$}") };
-        line.push_str(&padded);
-    }
-    line
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! A circle for processors that send each other messages, and those of one process share memory besides.
 //!
-//! A meeting is one wave up and one down the [tree](crate::tree): each station hears from the stations that hang off it,
-//! melds, and passes the result towards the first; the outcome comes back the same way, with what lies before each. How
-//! many trays each member has been sent is summed on the way up with everything else, so that each knows how many to
-//! wait for, and no round is spent on counts. Trays leave when they are posted, while the step still computes.
+//! A meeting is one wave up and one down the [tree](crate::tree): each station hears from the stations that hang off
+//! it, melds, and passes the result towards the first; the outcome comes back the same way, with what lies before each.
+//! How many trays each member has been sent is summed on the way up with everything else, so that each knows how many
+//! to wait for, and no round is spent on counts. Trays leave when they are posted, while the step still computes.
 //!
 //! The members that live in one process are one station. They meet among themselves first, one of them speaks to the
 //! others, and then tells its own.

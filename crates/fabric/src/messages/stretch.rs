@@ -1,8 +1,8 @@
 //! What neighbouring ranks contributed, melded as far as the one grouping allows.
 //!
 //! A stretch of ranks need not be a subtree of the [tree](crate::tree). Then it is a list of them, as few as there can
-//! be: ranks 2 to 4 of six are `(2 3)` and `4`. Two stretches that follow each other make one; whichever subtrees become
-//! whole by that are melded.
+//! be: ranks 2 to 4 of six are `(2 3)` and `4`. Two stretches that follow each other make one; whichever subtrees
+//! become whole by that are melded.
 
 use super::wave::Reader;
 use crate::{circle::Meld, failure::Failure, tree};

@@ -23,6 +23,10 @@ fn mix(bytes: &[u8]) -> u64 {
     })
 }
 
+/// The kind of a header that leads to notes, and that of the note we look for.
+const NOTE: u32 = 4;
+const BUILD_ID: u32 = 3;
+
 /// The build id of an ELF file of 64 bits, if its linker has left one.
 fn linker_mark(file: &mut File) -> Option<u64> {
     let mut head = [0; 64];
@@ -36,8 +40,6 @@ fn linker_mark(file: &mut File) -> Option<u64> {
     let mut entries = vec![0; 56 * usize::from(count)];
     file.seek(SeekFrom::Start(table)).ok()?;
     file.read_exact(&mut entries).ok()?;
-    const NOTE: u32 = 4;
-    const BUILD_ID: u32 = 3;
     for entry in entries.chunks_exact(56).filter(|entry| half(entry, 0) == Some(NOTE)) {
         let mut notes = vec![0; usize::try_from(word(entry, 32)?).ok()?.min(1 << 16)];
         file.seek(SeekFrom::Start(word(entry, 8)?)).ok()?;

@@ -160,8 +160,8 @@ impl Mpi {
         total
     }
 
-    /// Sends a few bytes at once. Every MPI takes in so few whether or not the other side is waiting for them; and there
-    /// a receive is always posted.
+    /// Sends a few bytes at once. Every MPI takes in so few whether or not the other side is waiting for them; and
+    /// there a receive is always posted.
     #[inline]
     pub(super) fn send_now(&self, bytes: &[u8], to: usize, tag: c_int) {
         let (count, to) = (bytes.len() as c_int, to as c_int);

@@ -87,8 +87,8 @@ fn start() -> Result<World, Unable> {
     if mpi.size() != launcher.size {
         let version = mpi.version.lines().next().unwrap_or_default();
         return Err(Unable::WrongLauncher(format!(
-            "{} has started {} processes, but the {} library that was loaded sees {} ({version}); use the launcher that \
-             belongs to the library, or set SUPERSTEP_MPI_LIB to the launcher's own",
+            "{} has started {} processes, but the {} library that was loaded sees {} ({version}); use the launcher \
+             that belongs to the library, or set SUPERSTEP_MPI_LIB to the launcher's own",
             launcher.name,
             launcher.size,
             mpi.abi.name,

@@ -1,8 +1,8 @@
 //! Where a process's messages go out and come in.
 //!
 //! Each processor of the process has a desk for what came for it. Whoever waits for something polls MPI for all of
-//! them, one thread at a time. A short packet is one message, header and all; a long one is a header, and then its bytes
-//! as they are, straight from the vector they were written to and into the one they will be read from.
+//! them, one thread at a time. A short packet is one message, header and all; a long one is a header, and then its
+//! bytes as they are, straight from the vector they were written to and into the one they will be read from.
 //!
 //! There is always one receive posted for headers. Nothing is received that was not sent here, and bodies of one
 //! process arrive in the order of their headers, because MPI keeps the order between two processes and one tag.
@@ -11,8 +11,8 @@ use super::calls::{Mpi, PIECE, Request};
 use crate::{
     circle::Alarm,
     failure::Failure,
+    memory::make_room,
     messages::{Kind, Packet, Stamp},
-    region::make_room,
     tray::Tray,
 };
 use std::{
@@ -357,7 +357,7 @@ impl Office {
                 let mut done = state.arriving.swap_remove(at);
                 // SAFETY: the requests covered so many bytes of the vector's room, and MPI has written them.
                 unsafe { done.bytes.set_len(done.header.len as usize) };
-                self.deliver(state, done.header, done.bytes);
+                state.deliver(done.header, done.bytes);
             } else {
                 at += 1;
             }
@@ -372,10 +372,10 @@ impl Office {
         match Header::read(&state.header[..len.min(HEADER + SHORT)]) {
             Some(header) if header.len as usize <= SHORT && len == HEADER + header.len as usize => {
                 let bytes = state.header[HEADER..len].to_vec();
-                self.deliver(state, header, bytes);
+                state.deliver(header, bytes);
             }
             Some(header) if header.len as usize > SHORT && len == HEADER => self.await_body(state, from, header),
-            _ => self.refuse(state, from),
+            _ => state.refuse(from),
         }
     }
 
@@ -393,30 +393,6 @@ impl Office {
             requests.push(unsafe { self.mpi.receive(piece, Some(from), TO_BODY) });
         }
         state.arriving.push(Arriving { requests, bytes, header });
-    }
-
-    fn deliver(&self, state: &mut State, header: Header, bytes: Vec<u8>) {
-        if header.kind == ALARM {
-            if let Some(run) = state.run.as_ref().filter(|run| run.number == header.run) {
-                let unclear = Failure::Damaged { rank: header.from as usize };
-                run.cord.raise(Failure::read(&bytes).unwrap_or(unclear));
-            }
-            return;
-        }
-        let from = header.from as usize;
-        let Some(stamp) = header.stamp() else { return self.refuse(state, from) };
-        let packet = Packet { stamp, tray: Tray { bytes, moved: Vec::new() } };
-        match &state.run {
-            Some(run) if run.number == header.run => run.put(header.to, from, packet),
-            Some(run) if run.number > header.run => {}
-            _ => state.later.push((header.run, header.to, from, packet)),
-        }
-    }
-
-    fn refuse(&self, state: &State, from: usize) {
-        if let Some(run) = &state.run {
-            run.cord.raise(Failure::Damaged { rank: from });
-        }
     }
 
     /// Tells every other process why the run cannot go on.
@@ -442,6 +418,32 @@ impl Office {
 }
 
 impl State {
+    /// Puts a packet on the desk of the processor it is for.
+    fn deliver(&mut self, header: Header, bytes: Vec<u8>) {
+        if header.kind == ALARM {
+            if let Some(run) = self.run.as_ref().filter(|run| run.number == header.run) {
+                let unclear = Failure::Damaged { rank: header.from as usize };
+                run.cord.raise(Failure::read(&bytes).unwrap_or(unclear));
+            }
+            return;
+        }
+        let from = header.from as usize;
+        let Some(stamp) = header.stamp() else { return self.refuse(from) };
+        let packet = Packet { stamp, tray: Tray { bytes, moved: Vec::new() } };
+        match &self.run {
+            Some(run) if run.number == header.run => run.put(header.to, from, packet),
+            Some(run) if run.number > header.run => {}
+            _ => self.later.push((header.run, header.to, from, packet)),
+        }
+    }
+
+    /// Ends the run over a message that makes no sense.
+    fn refuse(&self, from: usize) {
+        if let Some(run) = &self.run {
+            run.cord.raise(Failure::Damaged { rank: from });
+        }
+    }
+
     /// Keeps a vector for its room.
     fn keep(&mut self, mut bytes: Vec<u8>) {
         if self.spare.len() < SPARES && bytes.capacity() > 0 {

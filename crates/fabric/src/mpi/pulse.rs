@@ -23,7 +23,7 @@ use std::{
 };
 
 /// How often a process says that it is there.
-const BEAT: Duration = Duration::from_millis(1_000);
+const BEAT: Duration = Duration::from_secs(1);
 /// How often the thread looks around.
 const TICK: Duration = Duration::from_millis(100);
 /// Who is silent for so long is named.
@@ -307,7 +307,7 @@ impl Thread {
             if silence >= WARNING && !peer.is_named {
                 peer.is_named = true;
                 if first_heard.is_none_or(|first| first >= self.me) {
-                    let (host, more) = (&peer.host, (self.timeout - silence).as_secs());
+                    let (host, more) = (&peer.host, self.timeout.saturating_sub(silence).as_secs());
                     eprintln!(
                         "superstep: nothing was heard from process {number} on {host} for {} s; the run ends if that \
                          lasts {more} s longer",
@@ -405,13 +405,12 @@ fn interfaces() -> Vec<Ipv4Addr> {
             if entry.ifa_addr.is_null() {
                 continue;
             }
-            // SAFETY: an address that is there has a family, and one of this family is such an address.
-            let address = unsafe {
-                if i32::from((*entry.ifa_addr).sa_family) != libc::AF_INET {
-                    continue;
-                }
-                &*entry.ifa_addr.cast::<libc::sockaddr_in>()
-            };
+            // SAFETY: an address that is there has a family.
+            if i32::from(unsafe { (*entry.ifa_addr).sa_family }) != libc::AF_INET {
+                continue;
+            }
+            // SAFETY: one of this family is such an address, wherever it lies.
+            let address = unsafe { entry.ifa_addr.cast::<libc::sockaddr_in>().read_unaligned() };
             found.push(Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr)));
         }
         // SAFETY: the list is the one from above, and nothing points into it any more.

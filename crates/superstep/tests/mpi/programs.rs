@@ -89,7 +89,9 @@ fn digest(g: &mut Group) {
         s.update_with(&table, (2..8, ..), &vec![x; 42], Sum);
         s.gather(&sums, &[100, 3, 57, 3])
     });
-    gathered.iter().for_each(|x| mix(x.to_bits()));
+    for x in &gathered {
+        mix(x.to_bits());
+    }
     let (whole, tiles) = g.step(|s| (s.mirror(&sums, ..), s.mirror(&table, (.., ..))));
     whole.iter().chain(&tiles).for_each(|x| mix(x.to_bits()));
     let blocks = g.array::<f64, Block>(101);

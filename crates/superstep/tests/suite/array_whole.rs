@@ -315,7 +315,7 @@ fn a_nested_quicksort_sorts() {
         }
         g.step(|s| s.permute(a, a, &to));
         let section = move |id: usize| if id == 0 { 0..less } else { less + equal..n };
-        g.split_on(Weighted(&[less as f64, more as f64]), a, section, |sub, part| quicksort(sub, part));
+        g.split_on(Weighted(&[less as f64, more as f64]), a, section, quicksort);
     }
     on_sizes(&SIZES, |g| {
         let n = 300;

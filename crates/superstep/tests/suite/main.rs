@@ -5,8 +5,16 @@
 
 #![forbid(unsafe_code)]
 #![allow(clippy::format_collect, clippy::type_complexity, reason = "a claim has its cases in one place")]
+#![allow(clippy::reversed_empty_ranges, reason = "with a negative stride they count down")]
 
 mod areas;
+mod array_life;
+mod array_misuse;
+mod array_reads;
+mod array_sections;
+mod array_whole;
+mod array_writes;
+mod arrays;
 mod collectives;
 mod determinism;
 mod failures;

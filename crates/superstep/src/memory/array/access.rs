@@ -500,7 +500,7 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
     pub(super) fn check_whole(&self, core: &Core, site: &Location<'_>) -> Result {
         if !std::ptr::eq(core, &raw const *self.core) {
             let what = format!(
-                "this array belongs to group {}; import a part of it with split_on, or use it in a step of its own group",
+                "this array belongs to group {}; import a part of it with split_on, or use it in a step of its group",
                 self.core.path()
             );
             return Err(core.error(ErrorKind::NotMember, what, site));

@@ -167,7 +167,7 @@ impl<T: Element, D: Distribution> Imports<'_, T, D> {
             let (first, second) = (&self.sections[pair[0]], &self.sections[pair[1]]);
             if first.end > second.start {
                 let what = format!(
-                    "subgroups {} and {} import sections {first:?} and {second:?}, which overlap; both would write back",
+                    "subgroups {} and {} import sections {first:?} and {second:?}, which overlap and are written back",
                     pair[0], pair[1]
                 );
                 return Err(core.closed_error(ErrorKind::ExportConflict, what));
@@ -202,23 +202,21 @@ impl<T: Element, D: Distribution> Luggage for Imports<'_, T, D> {
         self.check(core)?;
         core.begin(site, Phase::Step);
         let step = Step { core: Rc::clone(core) };
-        let mut imports: Vec<(Import<T, D>, Pending<Vec<T>>)> = Vec::new();
-        for import in mine.iter().map(|subgroup| self.plan(subgroup)) {
-            let pending = match import.runs[..] {
-                [(first, count)] => {
-                    let span = Span { first, step: 1, count };
-                    step.mirror_spans(self.array, [span], Vec::new(), site)
+        let mut pending: Vec<Pending<Vec<T>>> = Vec::new();
+        let imports: Vec<Import<T, D>> = mine.iter().map(|subgroup| self.plan(subgroup)).collect();
+        for import in &imports {
+            pending.push(if let [(first, count)] = import.runs[..] {
+                step.mirror_spans(self.array, [Span { first, step: 1, count }], Vec::new(), site)
+            } else {
+                let mut reads = step.gatherer(self.array);
+                for &(first, count) in &import.runs {
+                    (first..first + count).for_each(|index| reads.push(index));
                 }
-                _ => {
-                    let mut reads = step.gatherer(self.array);
-                    import.runs.iter().for_each(|&(first, count)| (first..first + count).for_each(|i| reads.push(i)));
-                    reads.finish()
-                }
-            };
-            imports.push((import, pending));
+                reads.finish()
+            });
         }
         core.boundary(Kind::Import)?;
-        for (mut import, pending) in imports {
+        for (mut import, pending) in imports.into_iter().zip(pending) {
             import.values = core.settled(&pending);
             self.waiting.push_back(import);
         }

@@ -21,7 +21,7 @@ pub(super) struct Lanes<T: Element> {
     pub(super) operator: Operator<T>,
     /// The value for all places, where there is only one.
     pub(super) one: Option<T>,
-    pub(super) lanes: Vec<Lane<T>>,
+    pub(super) by_target: Vec<Lane<T>>,
 }
 
 /// What a step has written so far to the partitions of others.
@@ -63,7 +63,7 @@ impl<T: Element> Outgoing<T> {
             let mut spares = part.home.spares();
             lanes.resize_with(count, || Lane { places: spares.places(), values: spares.values() });
         }
-        Lanes { operator, one, lanes }
+        Lanes { operator, one, by_target: lanes }
     }
 
     /// Takes lanes back: what is in them has been issued now.
@@ -82,7 +82,7 @@ impl<T: Element> Outgoing<T> {
 
     /// Makes runs of what is in the lanes.
     fn close<M: Map>(&mut self, mut open: Lanes<T>, part: &Part<T, M>) {
-        for (number, lane) in open.lanes.iter_mut().enumerate().filter(|(_, lane)| !lane.places.is_empty()) {
+        for (number, lane) in open.by_target.iter_mut().enumerate().filter(|(_, lane)| !lane.places.is_empty()) {
             let mut spares = part.home.spares();
             let places = std::mem::replace(&mut lane.places, spares.places());
             let writes = match open.one {
@@ -94,7 +94,7 @@ impl<T: Element> Outgoing<T> {
             let run = Run { operator: open.operator, base: window.wrapping_mul(WINDOW), writes };
             self.push(to, run);
         }
-        self.spare = open.lanes;
+        self.spare = open.by_target;
     }
 
     fn push(&mut self, to: usize, run: Run<T>) {
@@ -152,7 +152,7 @@ impl<T: Element> Outgoing<T> {
         for run in self.runs.iter_mut().flat_map(|runs| runs.drain(..)) {
             spares.keep_run(run);
         }
-        for lane in self.open.take().into_iter().flat_map(|open| open.lanes) {
+        for lane in self.open.take().into_iter().flat_map(|open| open.by_target) {
             spares.keep_places(lane.places);
             spares.keep_values(lane.values);
         }

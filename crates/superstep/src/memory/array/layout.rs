@@ -42,6 +42,7 @@ pub trait Distribution: Clone + Debug + 'static {
 
     /// The same kind of distribution, for an array of `len` units on `size` processors.
     #[doc(hidden)]
+    #[must_use]
     fn resized(&self, len: usize, size: usize) -> Self;
 
     /// What must agree on all members, besides the type.
@@ -70,8 +71,8 @@ pub trait Map: Clone + 'static {
     fn before(&self, unit: usize) -> usize;
 }
 
-/// The stretches of `rank`'s part whose units follow each other, upwards: where each begins in the part, its first unit,
-/// and how many there are.
+/// The stretches of `rank`'s part whose units follow each other, upwards: where each begins in the part, its first
+/// unit, and how many there are.
 pub(super) fn runs(map: &impl Map, rank: usize, mut take: impl FnMut(usize, usize, usize)) {
     let mut local = 0;
     while local < map.count(rank) {
@@ -108,7 +109,7 @@ pub struct Block<const K: usize = 1>;
 
 /// One unit after another, dealt round.
 ///
-/// `A[4][5]<%>[7]` of the NestStep papers is `Array<i32, Cyclic<2>, 3>`:
+/// `A[4][5]<%>[7]` of the `NestStep` papers is `Array<i32, Cyclic<2>, 3>`:
 ///
 /// ```
 /// use superstep::{Array, Config, Cyclic};

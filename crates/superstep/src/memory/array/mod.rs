@@ -1,8 +1,8 @@
 //! Arrays that lie spread over the processors of a group.
 //!
 //! [`layout`] says who owns what, [`access`] is the handle and everything local. Writes go from the verbs of
-//! [`scatter`] and [`update`] into [`lanes`], from there as runs to their owners, and are committed by [`writes`]; reads
-//! go through [`gather`] and [`reads`]. [`wire`] is for owners that share no memory with the caller. [`whole`]
+//! [`scatter`] and [`update`] into [`lanes`], from there as runs to their owners, and are committed by [`writes`];
+//! reads go through [`gather`] and [`reads`]. [`wire`] is for owners that share no memory with the caller. [`whole`]
 //! and [`import`] stand on these.
 
 mod access;

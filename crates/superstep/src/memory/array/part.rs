@@ -38,6 +38,7 @@ pub(super) struct Part<T: Element, M> {
     pub(super) operator: Cell<Operator<T>>,
     pub(super) outgoing: RefCell<Outgoing<T>>,
     /// What was written here in the step whose boundary this is, by ascending rank.
+    #[expect(clippy::vec_box, reason = "a letter travels in its box, and goes back in it")]
     incoming: RefCell<Vec<Box<Letter<T>>>>,
     pub(super) home: Home<T>,
     /// The first owner that has left the group; nobody can serve its elements any more.

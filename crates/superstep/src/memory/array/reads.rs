@@ -4,8 +4,8 @@
 //! for, while the step still computes, and they answer in the order of the questions:
 //!
 //! ```text
-//! request: item u64 | form u64 | by form: the places, u32 or u64 each; or spans of places: first, step, count, u64 each
-//! answer:  the values
+//! request: item u64 | form u64 | by form: the places, u32 or u64 each; or spans of places: first, step, count, u64
+//! each answer:  the values
 //! ```
 
 use super::{

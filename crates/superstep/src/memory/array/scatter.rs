@@ -246,11 +246,11 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
 impl<T: Element> Lanes<T> {
     /// Makes room for about so many writes that spread evenly.
     fn make_room(&mut self, count: usize) {
-        let share = count / self.lanes.len();
+        let share = count / self.by_target.len();
         // Few are not worth a look at every lane.
         if share >= 64 {
             let share = share + share / 16;
-            for lane in &mut self.lanes {
+            for lane in &mut self.by_target {
                 fabric::make_room(&mut lane.places, share);
                 if self.one.is_none() {
                     fabric::make_room(&mut lane.values, share);
@@ -263,7 +263,7 @@ impl<T: Element> Lanes<T> {
     #[inline]
     fn push<M: Map>(&mut self, locator: &Locator<M>, index: usize, value: T) -> bool {
         let Some((lane, place)) = locator.lane(index) else { return false };
-        let lane = &mut self.lanes[lane];
+        let lane = &mut self.by_target[lane];
         lane.places.push(place);
         lane.values.push(value);
         true
@@ -272,13 +272,13 @@ impl<T: Element> Lanes<T> {
     #[inline]
     fn push_one<M: Map>(&mut self, locator: &Locator<M>, index: usize) -> bool {
         let Some((lane, place)) = locator.lane(index) else { return false };
-        self.lanes[lane].places.push(place);
+        self.by_target[lane].places.push(place);
         true
     }
 
     /// Writes to a place of which the owner is known.
     pub(super) fn push_at<M: Map>(&mut self, part: &Part<T, M>, owner: usize, at: usize, value: T) {
-        let lane = &mut self.lanes[owner * part.windows + (at >> 32)];
+        let lane = &mut self.by_target[owner * part.windows + (at >> 32)];
         lane.places.push(at as u32);
         lane.values.push(value);
     }
@@ -311,13 +311,13 @@ impl<T: Element> Lanes<T> {
     #[cold]
     pub(super) fn undo<M: Map>(&mut self, locator: &Locator<M>, at: &[usize]) {
         for (lane, _) in at.iter().filter_map(|&index| locator.lane(index)) {
-            self.lanes[lane].places.pop();
-            self.lanes[lane].values.pop();
+            self.by_target[lane].places.pop();
+            self.by_target[lane].values.pop();
         }
     }
 
     fn clear(&mut self) {
-        for lane in &mut self.lanes {
+        for lane in &mut self.by_target {
             lane.places.clear();
             lane.values.clear();
         }

@@ -157,7 +157,9 @@ impl Step {
             if outcome.is_err() {
                 // The last one has taken its own writes back.
                 done.pop();
-                done.iter().for_each(|&(offset, count)| lanes.undo(&locator, &places[offset..offset + count]));
+                for &(offset, count) in &done {
+                    lanes.undo(&locator, &places[offset..offset + count]);
+                }
             }
         }
         dst.close(lanes);

@@ -22,20 +22,13 @@ use std::{
 };
 
 /// An operator on elements, as runs carry it: an entry that every process of the program has.
+#[derive(Clone, Copy)]
 pub(super) struct Operator<T: Element> {
     entry: &'static Entry<OnPart<T>>,
     pub(super) rule: Rule,
     /// A number for it and `T`, the same in every process of one build.
     pub(super) key: u64,
 }
-
-impl<T: Element> Clone for Operator<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T: Element> Copy for Operator<T> {}
 
 /// What an operator is asked to do.
 pub(super) enum OnPart<T> {
@@ -229,6 +222,7 @@ fn agree<T: Element>(letters: &[Box<Letter<T>>]) -> Result {
 pub(super) struct Home<T: Element>(Arc<Mutex<Spares<T>>>);
 
 pub(super) struct Spares<T: Element> {
+    #[expect(clippy::vec_box, reason = "a letter travels in its box, and comes back in it")]
     letters: Vec<Box<Letter<T>>>,
     places: Vec<Vec<u32>>,
     values: Vec<Vec<T>>,
@@ -255,6 +249,7 @@ impl<T: Element> Home<T> {
     }
 
     /// A letter with nothing in it.
+    #[expect(clippy::unnecessary_box_returns, reason = "a letter travels in its box")]
     pub(super) fn letter(&self) -> Box<Letter<T>> {
         let spare = self.spares().letters.pop();
         let mut letter = spare.unwrap_or_else(|| Box::new(Letter { runs: Vec::new(), home: None }));

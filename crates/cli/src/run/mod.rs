@@ -1,0 +1,85 @@
+//! `superstep run`: starts a program on as many processors as asked for, by whatever launcher there is.
+//!
+//! 1. The [plan](plan) says whether the program is one process with threads or several under MPI.
+//! 2. A [launcher](launcher) is [searched](search) and asked what it is.
+//! 3. Its [command line](line) is put together.
+//! 4. It is [watched](watch): signals go to it, and its end is this command's.
+
+pub(crate) mod hello;
+mod hosts;
+mod labels;
+mod launcher;
+mod line;
+mod options;
+mod passed;
+mod plan;
+mod quote;
+mod search;
+mod slots;
+mod watch;
+
+pub(crate) use options::Options;
+
+use crate::failure::Failure;
+use hosts::Hosts;
+use labels::Labels;
+use line::{Job, Line};
+use plan::Plan;
+use std::{env, ffi::OsString, process::ExitCode};
+
+pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    let hosts = options.hosts.as_deref().map(Hosts::read).transpose()?;
+    let (line, labels) = put_together(options, hosts.as_ref())?;
+    if options.verbose {
+        eprintln!("{}", line.quoted());
+    }
+    watch::watch(&line, labels)
+}
+
+/// The command line to start, and how its output is labelled where that has to be made uniform.
+fn put_together(options: &Options, hosts: Option<&Hosts>) -> Result<(Line, Option<Labels>), Failure> {
+    let named = options.launcher.clone().or_else(|| env::var_os("SUPERSTEP_LAUNCHER"));
+    let plan = plan::decide(&plan::Asked {
+        procs: options.procs,
+        threads: options.threads,
+        fabric: options.fabric,
+        has_hosts: hosts.is_some(),
+        has_launcher: options.launcher.is_some(),
+        fabric_variable: env::var_os("SUPERSTEP_FABRIC"),
+        threads_variable: env::var_os("SUPERSTEP_THREADS"),
+    })?;
+    let program = &options.program;
+    let (processes, threads) = match plan {
+        Plan::Alone { fabric } => return Ok((line::alone(options.procs, fabric, program), None)),
+        Plan::Launched { processes, threads, .. } => (processes, threads),
+    };
+    let launcher = match (search::find(named.as_deref()), plan) {
+        (Ok(launcher), _) => launcher,
+        (Err(_), Plan::Launched { or_alone: true, .. }) if named.is_none() => {
+            return Ok((line::alone(options.procs, Some(plan::THREADS), program), None));
+        }
+        (Err(failure), _) => return Err(failure),
+    };
+    let is_local = hosts.is_none() && !launcher.kind.is_slurm();
+    if is_local && search::on_path(&program[0]).is_none() {
+        return Err(not_found(&program[0]));
+    }
+    let job = Job {
+        processes,
+        threads,
+        hosts,
+        hosts_file: options.hosts.as_deref(),
+        slots: hosts.map_or_else(slots::here, Hosts::slots),
+        is_labelled: options.prefix,
+        is_root: fabric::processes::is_root(),
+        passed: passed::names(env::vars_os().map(|(name, _)| name)),
+        has_procs: env::var_os("SUPERSTEP_PROCS").is_some(),
+        program,
+    };
+    let labels = if options.prefix { Labels::of(launcher.kind) } else { None };
+    Ok((line::launched(&launcher, &job)?, labels))
+}
+
+fn not_found(program: &OsString) -> Failure {
+    Failure::Failed(format!("{} could not be started: there is no such program", program.display()))
+}

@@ -1,0 +1,105 @@
+//! Watching over what was started until it ends.
+//!
+//! 1. A signal to end is passed on, and what was started decides what comes of it; this command waits.
+//! 2. If this command is killed outright, what was started gets SIGTERM.
+//! 3. Where there is no terminal, what was started leads a process group of its own, and signals go to all of it. At a
+//!    terminal it stays in this command's, so that Ctrl-C, Ctrl-Z, `fg` and questions for passwords work as for any
+//!    program. Ctrl-C has reached all of them already; other signals go to what was started alone.
+//! 4. The exit code is that of what was started, or 128 and the signal that killed it, as shells have it. Launchers
+//!    that were told to end exit with whatever comes first, even 0, so the code is 128 and that signal then.
+
+use super::{labels::Labels, line::Line};
+use crate::failure::Failure;
+use fabric::processes::{self, Caught, Signal, Signals};
+use std::{
+    fs::File,
+    io,
+    os::unix::process::{CommandExt, ExitStatusExt},
+    process::{Child, ExitCode, ExitStatus, Stdio},
+    sync::mpsc,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// How long output may still come after the end; only a process that was left behind can keep it open for longer.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// The same signal is passed on once in this time. `timeout` sends each twice, and `mpirun` takes the third for the
+/// wish to leave everything as it is.
+const ONCE_IN: Duration = Duration::from_secs(1);
+
+/// Starts it, and exits as it does.
+pub(super) fn watch(line: &Line, labels: Option<Labels>) -> Result<ExitCode, Failure> {
+    let lost = |error: io::Error| Failure::Failed(format!("{} was lost: {error}", line.starts().display()));
+    let signals = Signals::hold().map_err(lost)?;
+    let has_own_group = File::open("/dev/tty").is_err();
+    let mut command = line.command();
+    processes::die_with_parent(&mut command);
+    signals.release_in(&mut command);
+    if has_own_group {
+        command.process_group(0);
+    }
+    if labels.is_some() {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    }
+    let mut child = command.spawn().map_err(|error| {
+        let why = if error.kind() == io::ErrorKind::NotFound { "there is no such program" } else { &error.to_string() };
+        Failure::Failed(format!("{} could not be started: {why}", line.starts().display()))
+    })?;
+    let all_is_said = labels.map(|labels| relay(&mut child, labels));
+    let (status, told) = wait(&mut child, &signals, has_own_group).map_err(lost)?;
+    if let Some(all_is_said) = all_is_said {
+        // It ends when both copies have; nothing is ever sent.
+        let _ = all_is_said.recv_timeout(LAST_WORDS);
+    }
+    Ok(ExitCode::from(code(status, told.filter(|_| line.is_launcher))))
+}
+
+/// Copies both outputs with their labels put anew. What is returned is closed when both have ended.
+fn relay(child: &mut Child, labels: Labels) -> mpsc::Receiver<()> {
+    let (open, all_is_said) = mpsc::channel::<()>();
+    if let Some(output) = child.stdout.take() {
+        let open = open.clone();
+        thread::spawn(move || {
+            // If nobody reads any more, the launcher finds its output closed.
+            let _ = labels.copy(output, io::stdout());
+            drop(open);
+        });
+    }
+    if let Some(output) = child.stderr.take() {
+        thread::spawn(move || {
+            let _ = labels.copy(output, io::stderr());
+            drop(open);
+        });
+    }
+    all_is_said
+}
+
+/// Waits for its end, and tells which signal it was last told to end by.
+fn wait(child: &mut Child, signals: &Signals, has_own_group: bool) -> io::Result<(ExitStatus, Option<Signal>)> {
+    let mut last: Option<(Signal, Instant)> = None;
+    loop {
+        // Its end is held back until it is waited for, so none is missed.
+        if let Some(status) = child.try_wait()? {
+            return Ok((status, last.map(|(signal, _)| signal)));
+        }
+        let Caught::Ending { signal, is_from_kernel } = signals.wait()? else { continue };
+        // Ctrl-C reaches a whole job, but when a terminal is closed only the leader of its session hears of it.
+        let is_there_already = signal == Signal::Interrupt && is_from_kernel && !has_own_group;
+        let is_again = last.is_some_and(|(other, at)| other == signal && at.elapsed() < ONCE_IN);
+        if is_again {
+            continue;
+        }
+        last = Some((signal, Instant::now()));
+        if !is_there_already {
+            // It fails only if it has ended already.
+            let _ = processes::send(child, signal, has_own_group);
+        }
+    }
+}
+
+fn code(status: ExitStatus, told: Option<Signal>) -> u8 {
+    let killed_by = told.map(Signal::number).or(status.signal());
+    let code = killed_by.map_or_else(|| status.code(), |signal| Some(128 + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
+}

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Several hosts on one machine, for tests: network namespaces, each with an address, a hostname and a /dev/shm of its own,
+# joined by a bridge. Needs root, iproute2 and Open MPI.
+#
+#   ./hosts.sh up 4                  makes hosts superstep1 to superstep4
+#   ./hosts.sh run 4 PROGRAM ...     runs a program on them, one process each, over TCP
+#   ./hosts.sh cut 3                 cuts host 3 off; mend joins it again
+#   ./hosts.sh down                  removes them all
+set -euo pipefail
+
+bridge=superstep0
+name() { echo "superstep$1"; }
+
+up() {
+  down
+  ip link add "$bridge" type bridge
+  ip link set "$bridge" up
+  for host in $(seq "$1"); do
+    ip netns add "$(name "$host")"
+    ip link add "superstep-e$host" type veth peer name eth0 netns "$(name "$host")"
+    ip link set "superstep-e$host" master "$bridge" up
+    ip -n "$(name "$host")" addr add "10.77.0.$host/24" dev eth0
+    ip -n "$(name "$host")" link set eth0 up
+    ip -n "$(name "$host")" link set lo up
+  done
+}
+
+down() {
+  for host in $(ip netns list | awk '/^superstep[0-9]/ { print $1 }'); do
+    ip netns pids "$host" | xargs -r kill -9 2>/dev/null || true
+    ip netns delete "$host"
+  done
+  for link in $(ip -o link | awk -F'[ :@]+' '/superstep-e[0-9]/ { print $2 }'); do ip link delete "$link"; done
+  if ip link show "$bridge" >/dev/null 2>&1; then ip link delete "$bridge"; fi
+}
+
+# What mpirun calls instead of ssh: enters the host and runs the command there.
+agent() {
+  host=$1
+  shift
+  inside "$host" sh -c "$*"
+}
+
+# Runs a command in a host, with a hostname and a /dev/shm of its own.
+inside() {
+  host=$1
+  shift
+  exec ip netns exec "$host" unshare --uts --mount sh -c \
+    'hostname "$0" && mount -t tmpfs tmpfs /dev/shm && exec "$@"' "$host" "$@"
+}
+
+run() {
+  count=$1
+  shift
+  here=$(readlink -f "$0")
+  hosts=$(for host in $(seq "$count"); do printf '%s:1,' "$(name "$host")"; done)
+  inside "$(name 1)" mpirun.openmpi --allow-run-as-root -n "$count" --host "${hosts%,}" \
+    --mca plm_rsh_agent "$here agent" --mca orte_keep_fqdn_hostnames 1 \
+    --mca pml ob1 --mca btl self,vader,tcp --mca btl_tcp_if_include eth0 --mca oob_tcp_if_include eth0 \
+    $(env | awk -F= '/^SUPERSTEP_|^RUST_/ { printf "-x %s ", $1 }') "$@"
+}
+
+case "${1:-}" in
+  up) up "${2:?how many hosts}" ;;
+  down) down ;;
+  run) shift; run "$@" ;;
+  cut) ip link set "superstep-e${2:?which host}" down ;;
+  mend) ip link set "superstep-e${2:?which host}" up ;;
+  agent) shift; agent "$@" ;;
+  *) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2 ;;
+esac
