@@ -21,7 +21,7 @@
 //!    a tray carries bytes alone.
 
 use crate::{failure::Failure, tray::Tray};
-use std::sync::Arc;
+use std::{any::Any, sync::Arc};
 
 /// How two contributions become one.
 pub trait Meld {
@@ -52,6 +52,9 @@ pub struct Melded {
     pub before: Vec<u8>,
 }
 
+/// What members that share an address space have in common.
+pub type Shared = Arc<dyn Any + Send + Sync>;
+
 /// One processor's end of one group. See the [module](self) for the contract.
 pub trait Circle {
     /// My number among the members.
@@ -79,6 +82,12 @@ pub trait Circle {
 
     /// Whether `other` and I share an address space, so that objects can move between us.
     fn shares(&self, other: usize) -> bool;
+
+    /// Something that all members have in common, if they share an address space: whoever asks first makes it, and all get
+    /// the same. All of them ask, with the same `key`, which no other thing of this run has or will have.
+    fn common(&self, _key: u64, _make: &mut dyn FnMut() -> Shared) -> Option<Shared> {
+        None
+    }
 
     /// Makes my end of a further circle of `members`, named by their ranks here, in which I am member `rank`. All of
     /// them call this with the same `key`, which no other circle of this run has or will have.

@@ -21,8 +21,8 @@ pub mod threads;
 mod tray;
 pub mod tree;
 
-pub use circle::{Alarm, Circle, Meld, Melded};
+pub use circle::{Alarm, Circle, Meld, Melded, Shared};
 pub use failure::Failure;
-pub use memory::{Buffer, make_room};
-pub use region::{Loan, Plain, Reach, Refused, Region};
+pub use memory::{Buffer, Common, make_room};
+pub use region::{Flat, Loan, Plain, Reach, Refused, Region};
 pub use tray::Tray;

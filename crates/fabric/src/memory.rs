@@ -6,7 +6,7 @@
 //!   initialised; any pattern of bytes is a value, because elements are [`Plain`].
 
 use crate::region::Plain;
-use std::{alloc::Layout, fmt, ptr::NonNull};
+use std::{alloc::Layout, fmt, ptr::NonNull, sync::Arc};
 
 /// From this size on, memory is asked for in huge pages.
 pub(crate) const HUGE: usize = 2 << 20;
@@ -18,13 +18,15 @@ pub(crate) struct Memory<T> {
     pub(crate) start: NonNull<T>,
     len: usize,
     /// What was mapped or allocated, which may be more than what is used.
-    whole: Whole,
+    whole: Whole<T>,
 }
 
-enum Whole {
+enum Whole<T> {
     Nothing,
     Heap(Layout),
     Mapped(usize),
+    /// A part of what others have parts of too.
+    Part(Arc<Common<T>>),
 }
 
 // SAFETY: a Memory is an owner of plain data; who touches it when is ruled by M2 and M3.
@@ -40,7 +42,7 @@ impl<T: Plain> Memory<T> {
             return Some(Self { start: NonNull::dangling(), len, whole: Whole::Nothing });
         }
         let (start, whole) = if layout.size() >= HUGE {
-            map(layout.size())?
+            map(layout.size()).map(|(start, length)| (start, Whole::Mapped(length)))?
         } else {
             // SAFETY: the layout's size is not zero.
             let start = unsafe { std::alloc::alloc_zeroed(layout) };
@@ -59,6 +61,60 @@ impl<T: Plain> Memory<T> {
     fn as_mut_slice(&mut self) -> &mut [T] {
         // SAFETY: M1; whoever lends the memory sees to it that nobody else uses it meanwhile.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+}
+
+/// Memory that several owners have parts of, one behind the other and equally far apart: so whoever may read all of them
+/// reads them as one.
+pub struct Common<T> {
+    memory: Memory<T>,
+    stride: usize,
+}
+
+impl<T: Plain> Common<T> {
+    /// Makes memory for so many parts of at most `longest` elements; `None` where the system has none. Nobody has touched
+    /// it yet.
+    pub fn new(parts: usize, longest: usize) -> Option<Self> {
+        // Each part begins on a cache line of its own, if elements allow that.
+        let stride = longest.checked_next_multiple_of(LINE)?;
+        Some(Self { memory: Memory::zeroed(parts.checked_mul(stride)?)?, stride })
+    }
+
+    /// Whether it was made for so many parts of at most `longest` elements.
+    pub fn is_for(&self, parts: usize, longest: usize) -> bool {
+        Some(self.stride) == longest.checked_next_multiple_of(LINE) && self.memory.len == parts * self.stride
+    }
+
+    /// How far apart the parts begin.
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// The first element, how many there are, and how far apart the parts begin.
+    pub(crate) fn layout(&self) -> (NonNull<T>, usize, usize) {
+        (self.memory.start, self.memory.len, self.stride)
+    }
+}
+
+impl<T> fmt::Debug for Common<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Common(parts {} apart)", self.stride)
+    }
+}
+
+impl<T: Plain> Memory<T> {
+    /// Part number `number` of what several have in common; the caller sees to it that nobody else has it.
+    pub(crate) fn part(common: &Arc<Common<T>>, number: usize, len: usize) -> Self {
+        let first = number * common.stride;
+        assert!(len <= common.stride && first + common.stride <= common.memory.len, "a part that there is");
+        // SAFETY: the part lies in the memory.
+        let start = unsafe { common.memory.start.add(first) };
+        Self { start, len, whole: Whole::Part(Arc::clone(common)) }
+    }
+
+    /// What it is a part of.
+    pub(crate) fn common(&self) -> Option<&Arc<Common<T>>> {
+        if let Whole::Part(common) = &self.whole { Some(common) } else { None }
     }
 }
 
@@ -93,7 +149,7 @@ impl<T> fmt::Debug for Buffer<T> {
 }
 
 /// Maps `bytes` of zeros on a border of huge pages and asks for those.
-fn map(bytes: usize) -> Option<(NonNull<u8>, Whole)> {
+fn map(bytes: usize) -> Option<(NonNull<u8>, usize)> {
     let length = bytes.checked_next_multiple_of(HUGE)?;
     let (read_write, private) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
     let asked = length.checked_add(HUGE)?;
@@ -116,7 +172,7 @@ fn map(bytes: usize) -> Option<(NonNull<u8>, Whole)> {
     unsafe { libc::munmap(end, HUGE - head) };
     // SAFETY: the range is mapped. Advice that is not taken costs speed only.
     unsafe { libc::madvise(start, length, libc::MADV_HUGEPAGE) };
-    Some((NonNull::new(start.cast())?, Whole::Mapped(length)))
+    Some((NonNull::new(start.cast())?, length))
 }
 
 /// Makes room in `vector` for so many more elements, on huge pages where they are many.
@@ -147,13 +203,13 @@ fn prefer_huge<T: Plain>(vector: &mut Vec<T>) {
 
 impl<T> Drop for Memory<T> {
     fn drop(&mut self) {
-        match self.whole {
-            Whole::Nothing => {}
+        match &self.whole {
+            Whole::Nothing | Whole::Part(_) => {}
             // SAFETY: it was allocated with this layout and is given back once.
-            Whole::Heap(layout) => unsafe { std::alloc::dealloc(self.start.as_ptr().cast(), layout) },
+            Whole::Heap(layout) => unsafe { std::alloc::dealloc(self.start.as_ptr().cast(), *layout) },
             Whole::Mapped(length) => {
                 // SAFETY: it was mapped with this length and is given back once.
-                let code = unsafe { libc::munmap(self.start.as_ptr().cast(), length) };
+                let code = unsafe { libc::munmap(self.start.as_ptr().cast(), *length) };
                 debug_assert_eq!(code, 0, "munmap of a region");
             }
         }

@@ -15,7 +15,7 @@
 //! - **M4** The memory under a region changes only in `swap`, through `&mut Region` and while the region is closed, so
 //!   no claim stands and no slice is lent; a claim is granted on what opening the region has published.
 
-use crate::memory::{Buffer, Memory};
+use crate::memory::{Buffer, Common, Memory};
 use std::{
     cell::UnsafeCell,
     fmt,
@@ -140,6 +140,13 @@ impl<T: Plain> Region<T> {
         let memory = UnsafeCell::new(Memory::zeroed(len)?);
         let core = Core { memory, len, state: AtomicUsize::new(0), claims: Mutex::default() };
         Some(Self { core: Arc::new(core), open: false })
+    }
+
+    /// Makes a region of part number `number` of what several owners have in common. Each part is taken once.
+    pub fn part_of(common: &Arc<Common<T>>, number: usize, len: usize) -> Self {
+        let memory = UnsafeCell::new(Memory::part(common, number, len));
+        let core = Core { memory, len, state: AtomicUsize::new(0), claims: Mutex::default() };
+        Self { core: Arc::new(core), open: false }
     }
 
     /// Puts `buffer`, which has to be as long, in the place of the region's memory, and that into `buffer`. Closes the
@@ -312,6 +319,50 @@ impl<T: Plain> Reach<T> {
         claims.reads.push(range.clone());
         drop(claims);
         Ok(Loan { core: &self.core, range })
+    }
+}
+
+/// All parts of what several owners have in common, readable as one until this is dropped.
+pub struct Flat<'a, T> {
+    /// The claims on all parts.
+    _loans: Vec<Loan<'a, T>>,
+    start: NonNull<T>,
+    len: usize,
+}
+
+impl<'a, T: Plain> Flat<'a, T> {
+    /// Lends all parts, if these are all of them in their order, and all are still where they were made.
+    ///
+    /// # Errors
+    ///
+    /// If one of them is not to be had now.
+    pub fn of(reaches: &'a [Option<Reach<T>>]) -> Result<Option<Self>, Refused> {
+        let Some(Some(first)) = reaches.first() else { return Ok(None) };
+        let mut loans = Vec::with_capacity(reaches.len());
+        for reach in reaches {
+            let Some(reach) = reach else { return Ok(None) };
+            loans.push(reach.read(0..reach.len())?);
+        }
+        // SAFETY: M4: the claim on the first part stands, so its memory is what it is.
+        let memory = unsafe { &*first.core.memory.get() };
+        let Some((start, len, stride)) = memory.common().map(|common| common.layout()) else { return Ok(None) };
+        let is_there = |(number, reach): (usize, &Option<Reach<T>>)| {
+            let place = start.as_ptr().wrapping_add(number * stride);
+            reach.as_ref().is_some_and(|reach| std::ptr::eq(reach.core.start().as_ptr(), place))
+        };
+        let is_whole = reaches.len() * stride == len && reaches.iter().enumerate().all(is_there);
+        Ok(is_whole.then_some(Self { _loans: loans, start, len }))
+    }
+}
+
+impl<T: Plain> Deref for Flat<'_, T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        // SAFETY: M1. By M3 nobody writes to any part while the claims on all of them stand, and nobody ever writes to
+        // what lies between them.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }
 

@@ -7,7 +7,7 @@ use super::{
     table::Table,
 };
 use crate::{
-    circle::{Alarm, Circle, Meld, Melded, Silence},
+    circle::{Alarm, Circle, Meld, Melded, Shared, Silence},
     failure::Failure,
     tray::Tray,
 };
@@ -19,6 +19,8 @@ pub(crate) struct Hub {
     cord: std::sync::Arc<Cord>,
     /// Tables that some of their members have not found yet, with how many have.
     laid: Mutex<HashMap<u64, (Arc<Table>, usize)>>,
+    /// The same for what members have in common.
+    commons: std::sync::Mutex<HashMap<u64, (Shared, usize)>>,
 }
 
 impl Hub {
@@ -81,6 +83,17 @@ impl Circle for ThreadCircle {
 
     fn shares(&self, _: usize) -> bool {
         true
+    }
+
+    fn common(&self, key: u64, make: &mut dyn FnMut() -> Shared) -> Option<Shared> {
+        let mut commons = self.hub.commons.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let (common, found) = commons.entry(key).or_insert_with(|| (make(), 0));
+        *found += 1;
+        let common = std::sync::Arc::clone(common);
+        if commons[&key].1 == self.size() {
+            commons.remove(&key);
+        }
+        Some(common)
     }
 
     fn join(&self, key: u64, members: &[usize], rank: usize) -> Box<dyn Circle> {

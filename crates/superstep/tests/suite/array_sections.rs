@@ -2,7 +2,8 @@
 
 use crate::arrays::{fill, uneven};
 use superstep::{
-    Array, Block, BlockCyclic, Cyclic, Distribution, Group, Section, Sum, Tiles, strided, testing::on_sizes,
+    Array, Block, BlockCyclic, Cyclic, Distribution, Group, Leader, Max, Section, Sum, Tiles, strided,
+    testing::on_sizes,
 };
 
 /// The numbers of the elements at every combination of these indices, the last dimension fastest.
@@ -196,5 +197,44 @@ fn whole_parts_are_replaced_in_their_turn() {
             a.forall(|i, x| assert_eq!(x, expected[i]));
             assert_eq!(before.iter().all(|&value| value == 0), round == 0, "S1");
         }
+    });
+}
+
+/// A5: sections that are long enough to travel as they are keep their operators, where they follow each other too.
+#[test]
+fn long_updates_keep_their_operators() {
+    on_sizes(&[1, 2, 3, 8], |g| {
+        let (a, p) = (g.array::<u64, Block>(400), g.size() as u64);
+        let me = g.rank() as u64;
+        a.local_mut().fill(5);
+        let read = g.step(|s| {
+            s.update(&a, 0..16, &[me + 1; 16]);
+            s.update_with(&a, 16..32, &[2; 16], Sum);
+            s.update_with(&a, 32..48, &[me + 7; 16], Leader);
+            s.update_with(&a, 0..16, &[1; 16], Sum);
+            if me > 0 {
+                s.update_with(&a, 48.., &[9; 352], Leader);
+            }
+            s.mirror(&a, ..)
+        });
+        let expected = [(16, 1 + p), (16, 5 + 2 * p), (16, 7), (352, 5)];
+        let expected: Vec<u64> = expected.into_iter().flat_map(|(count, value)| vec![value; count]).collect();
+        assert_eq!(read, expected);
+
+        // Whole parts of 64 KiB and more.
+        let large = g.array::<u64, Block>(8 << 13);
+        large.local_mut().fill(5);
+        let values = vec![3; 8 << 13];
+        let read = g.step(|s| {
+            s.update_with(&large, .., &values, Sum);
+            s.mirror(&large, ..)
+        });
+        assert!(read.iter().all(|&value| value == 5 + 3 * p));
+        let read = g.step(|s| {
+            s.update_with(&large, .., &values, Max);
+            s.update_with(&large, .., &vec![me + 100; 8 << 13], Leader);
+            s.mirror(&large, ..)
+        });
+        assert!(read.iter().all(|&value| value == 100));
     });
 }

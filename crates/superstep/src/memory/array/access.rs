@@ -14,12 +14,13 @@ use crate::{
         section::{BadSection, Section, Span},
     },
 };
-use fabric::Region;
+use fabric::{Common, Region, Shared};
 use std::{
     any::type_name,
     cell::{Ref, RefMut},
     panic::Location,
     rc::Rc,
+    sync::Arc,
 };
 
 /// An array that lies spread over the processors of a group.
@@ -156,12 +157,12 @@ impl Group {
         let plan = plan::<T, D, N>(&shape, &distribution, core.size.get(), site)
             .map_err(|(kind, what)| core.error(kind, what, site))?;
         let here = plan.lens[core.rank.get()];
-        let region = Region::try_new(here).ok_or_else(|| {
+        let (region, stride) = memory(core, &plan).ok_or_else(|| {
             let what = format!("the system has no memory for {here} elements of {} here", type_name::<T>());
             core.error(ErrorKind::OutOfMemory, what, site)
         })?;
         core.begin(site, Phase::Step);
-        let part = Rc::new(Part::new(Owned::new(region, core), core.rank.get(), plan, Operator::new(Any)));
+        let part = Rc::new(Part::new(Owned::new(region, core), core.rank.get(), plan, Operator::new(Any), stride));
         let terms = shape.iter().map(|&extent| extent as u64).chain(distribution.terms());
         let kind = Core::hash_numbers(terms.chain([type_hash::<(T, D, [u8; N])>()]));
         let number = core.add_object(Rc::clone(&part) as Rc<dyn Object>, kind);
@@ -170,6 +171,28 @@ impl Group {
         core.boundary(Kind::Array)?;
         Ok(array)
     }
+}
+
+/// From so many bytes on, members that share memory lay their parts one behind the other.
+const MUCH: usize = 64 << 10;
+
+/// Makes memory for this processor's part; and says how far apart all parts lie, where they lie in one piece.
+fn memory<T: Element, M>(core: &Core, plan: &Plan<M>) -> Option<(Region<T>, Option<usize>)> {
+    let (rank, size, key) = (core.rank.get(), core.size.get(), core.fresh_key());
+    let longest = plan.lens.iter().copied().max().unwrap_or(0);
+    let circle = core.circle.borrow();
+    let is_even = longest.saturating_mul(size) <= plan.len.saturating_mul(2);
+    if plan.len.saturating_mul(size_of::<T>()) >= MUCH && is_even && (0..size).all(|other| circle.shares(other)) {
+        let mut make = || Arc::new(Common::<T>::new(size, longest).map(Arc::new)) as Shared;
+        let common = circle.common(key, &mut make);
+        // Whoever declares another array than the others finds theirs here, and an error at the boundary.
+        if let Some(Some(common)) = common.as_ref().and_then(|common| common.downcast_ref::<Option<Arc<Common<T>>>>())
+            && common.is_for(size, longest)
+        {
+            return Some((Region::part_of(common, rank, plan.lens[rank]), Some(common.stride())));
+        }
+    }
+    Region::try_new(plan.lens[rank]).map(|region| (region, None))
 }
 
 fn plan<T: Element, D: Distribution, const N: usize>(

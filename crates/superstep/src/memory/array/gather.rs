@@ -3,6 +3,7 @@
 use super::{
     Array,
     layout::Distribution,
+    part::Locator,
     reads::{Gather, Indices, Mirror},
 };
 use crate::{
@@ -108,12 +109,20 @@ impl Step {
             highest = highest.max(index);
             index
         };
-        match &mut gatherer.at {
-            Indices::Short(all) => {
+        match (&mut gatherer.at, gatherer.stride) {
+            (Indices::Short(all), None) => {
                 fabric::make_room(all, at.len());
                 all.extend(at.iter().map(look).map(|index| index as u32));
             }
-            Indices::Long(all) => all.extend(at.iter().map(look)),
+            (Indices::Short(all), Some(stride)) => {
+                fabric::make_room(all, at.len());
+                let locator = a.part.locator();
+                all.extend(at.iter().map(look).map(|index| {
+                    let (owner, at) = locator.locate(index);
+                    (owner * stride + at) as u32
+                }));
+            }
+            (Indices::Long(all), _) => all.extend(at.iter().map(look)),
         }
         if highest >= len && !at.is_empty() {
             let first = at.iter().copied().find(|&index| index >= len).unwrap_or(highest);
@@ -281,6 +290,9 @@ pub struct Gatherer<'a, T: Element, D: Distribution, const N: usize = 1> {
     step: &'a Step,
     array: &'a Array<T, D, N>,
     at: Indices,
+    locator: Locator<D::Map>,
+    /// Where the indices are places in all parts together: how far apart the parts lie.
+    stride: Option<usize>,
     into: Vec<T>,
     site: &'static Location<'static>,
 }
@@ -290,7 +302,9 @@ impl<'a, T: Element, D: Distribution, const N: usize> Gatherer<'a, T, D, N> {
         array.check_whole(&step.core, site)?;
         let is_short = u32::try_from(array.len().saturating_sub(1)).is_ok();
         let at = if is_short { Indices::Short(array.part.home.spares().places()) } else { Indices::Long(Vec::new()) };
-        Ok(Self { step, array, at, into, site })
+        let part = &array.part;
+        let stride = part.flat.filter(|flat| is_short && !flat.is_straight).map(|flat| flat.stride);
+        Ok(Self { step, array, at, locator: part.locator(), stride, into, site })
     }
 
     /// Asks for the element with this index.
@@ -318,9 +332,13 @@ impl<'a, T: Element, D: Distribution, const N: usize> Gatherer<'a, T, D, N> {
         if at >= self.array.part.len {
             self.array.bad_index(at, Location::caller()).raise();
         }
-        match &mut self.at {
-            Indices::Short(all) => all.push(at as u32),
-            Indices::Long(all) => all.push(at),
+        match (&mut self.at, self.stride) {
+            (Indices::Short(all), None) => all.push(at as u32),
+            (Indices::Short(all), Some(stride)) => {
+                let (owner, at) = self.locator.locate(at);
+                all.push((owner * stride + at) as u32);
+            }
+            (Indices::Long(all), _) => all.push(at),
         }
     }
 
@@ -336,9 +354,10 @@ impl<'a, T: Element, D: Distribution, const N: usize> Gatherer<'a, T, D, N> {
     /// assert!(nothing.unwrap().is_empty());
     /// ```
     pub fn finish(self) -> Pending<Vec<T>> {
-        let Self { step, array, at, into, site } = self;
+        let Self { step, array, at, into, site, .. } = self;
+        let is_flat = array.part.flat.is_some() && matches!(at, Indices::Short(_));
         let part = Some(Rc::clone(&array.part));
-        let mut gather = Gather { part, at, asked: Vec::new(), into, values: None, site };
+        let mut gather = Gather { part, at, is_flat, asked: Vec::new(), into, values: None, site };
         step.core.raise_flag(flags::MIRRORS);
         gather.ask(step.core.next_alone(), array.number, &mut step.outbox());
         step.core.place_alone(gather)

@@ -24,6 +24,8 @@ pub(super) struct Part<T: Element, M> {
     /// This processor's rank when the array was made, which is what the map calls it. Leavings renumber the group, and
     /// nobody's elements move.
     pub(super) rank: usize,
+    /// Where all parts were made in one piece.
+    pub(super) flat: Option<Flatness>,
     pub(super) map: M,
     /// How many elements a unit has.
     pub(super) inner: usize,
@@ -50,6 +52,16 @@ pub(super) struct Part<T: Element, M> {
     site: &'static Location<'static>,
 }
 
+/// How the parts lie in one piece of memory.
+#[derive(Clone, Copy)]
+pub(super) struct Flatness {
+    /// How far apart the parts begin.
+    pub(super) stride: usize,
+    pub(super) by_stride: Divisor,
+    /// Whether an element's place there is its number.
+    pub(super) is_straight: bool,
+}
+
 /// What an array is made of.
 pub(super) struct Plan<M> {
     pub(super) map: M,
@@ -61,10 +73,29 @@ pub(super) struct Plan<M> {
 }
 
 impl<T: Element, M: Map> Part<T, M> {
-    pub(super) fn new(owned: Owned<T>, rank: usize, plan: Plan<M>, operator: Operator<T>) -> Self {
+    pub(super) fn new(
+        owned: Owned<T>,
+        rank: usize,
+        plan: Plan<M>,
+        operator: Operator<T>,
+        stride: Option<usize>,
+    ) -> Self {
         let Plan { map, inner, len, lens, words, site } = plan;
         let windows = lens.iter().copied().max().unwrap_or(0).div_ceil(WINDOW).max(1);
+        let is_straight = stride.is_some_and(|stride| {
+            (0..lens.len()).filter(|&rank| lens[rank] > 0).all(|rank| {
+                let first = map.unit(rank, 0);
+                first * inner == rank * stride && map.run(first) * inner >= lens[rank]
+            })
+        });
+        // A place in all parts together must fit into 32 bits to be worth it.
+        let flat = stride.filter(|stride| stride * lens.len() <= WINDOW).map(|stride| Flatness {
+            stride,
+            by_stride: Divisor::new(stride),
+            is_straight,
+        });
         Self {
+            flat,
             owned,
             rank,
             map,

@@ -18,7 +18,7 @@ use crate::{
     error::{Error, ErrorKind, Result, place},
     memory::section::Span,
 };
-use fabric::{Loan, Reach};
+use fabric::{Flat, Loan, Reach};
 use std::{
     any::{self, type_name},
     panic::Location,
@@ -117,6 +117,8 @@ pub(super) struct Gather<T: Element, M> {
     /// Until it has been read: the array may be dropped then, and this item be kept for its room.
     pub(super) part: Option<Rc<Part<T, M>>>,
     pub(super) at: Indices,
+    /// Whether these are places in all parts together, which then all can be reached.
+    pub(super) is_flat: bool,
     /// Empty where everybody can be reached.
     pub(super) asked: Vec<Asked<T>>,
     /// Where the values go; kept for its room.
@@ -131,7 +133,7 @@ impl<T: Element, M: Map> Gather<T, M> {
     pub(super) fn ask(&mut self, item: u32, number: u32, outbox: &mut Outbox) {
         let Some(part) = self.part.as_deref() else { return };
         let reaches = part.owned.reaches.borrow();
-        if reaches.iter().zip(&part.lens).all(|(reach, &len)| reach.is_some() || len == 0) {
+        if self.is_flat || reaches.iter().zip(&part.lens).all(|(reach, &len)| reach.is_some() || len == 0) {
             return;
         }
         let size = size_of::<T>();
@@ -180,6 +182,9 @@ impl<T: Element, M: Map> Gather<T, M> {
     }
 
     fn load(&mut self, part: &Part<T, M>) -> Result {
+        if self.is_flat {
+            return self.load_flat(part);
+        }
         let reaches = part.owned.reaches.borrow();
         let lenders = Lenders::new(&reaches, self.site);
         let mut slices: Vec<&[T]> = vec![&[]; part.lens.len()];
@@ -237,6 +242,35 @@ impl<T: Element, M: Map> Gather<T, M> {
                 Indices::Short(all) => into.extend(all.iter().map(|&index| look(index as usize))),
                 Indices::Long(all) => into.extend(all.iter().map(|&index| look(index))),
             }
+        }
+        self.values = Some(into);
+        Ok(())
+    }
+}
+
+impl<T: Element, M: Map> Gather<T, M> {
+    /// Loads from parts that were made in one piece: no owner has to be found.
+    fn load_flat(&mut self, part: &Part<T, M>) -> Result {
+        let (Indices::Short(at), Some(flat)) = (&self.at, part.flat) else { return Err(damaged()) };
+        let reaches = part.owned.reaches.borrow();
+        let mut into = std::mem::take(&mut self.into);
+        into.clear();
+        fabric::make_room(&mut into, at.len());
+        let all = Flat::of(&reaches).map_err(|refused| {
+            Error::new(ErrorKind::Damaged, format!("the array lends nothing: {refused} ({})", place(self.site)))
+        })?;
+        if let Some(all) = all {
+            let all = &all[..];
+            into.extend(at.iter().map(|&at| all[at as usize]));
+        } else {
+            // A part has been replaced as a whole and lies elsewhere now.
+            let lenders = Lenders::new(&reaches, self.site);
+            let loans = (0..reaches.len()).map(|owner| lenders.lend(owner)).collect::<Result<Vec<_>>>()?;
+            let slices: Vec<&[T]> = loans.iter().map(|loan| loan.as_deref().unwrap_or_default()).collect();
+            into.extend(at.iter().map(|&at| {
+                let (owner, at) = flat.by_stride.divide(at as usize);
+                slices[owner][at]
+            }));
         }
         self.values = Some(into);
         Ok(())
