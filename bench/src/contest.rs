@@ -6,7 +6,7 @@
 
 use crate::{
     options::{Error, Options},
-    report::{Measure, Ratio, Report, Target, Unit},
+    report::{Measure, Paper, Ratio, Report, Speedup, Target, Unit},
 };
 use std::time::Instant;
 
@@ -39,8 +39,11 @@ type Work = Box<dyn FnMut(u64) -> superstep::Result<Sample>>;
 struct Contender {
     variant: String,
     fabric: &'static str,
+    procs: usize,
     work: Work,
     iterations: u64,
+    /// How long a round should last, by what the trials took: longer than asked for if one iteration is.
+    round_seconds: f64,
     best_seconds: f64,
     verified: bool,
 }
@@ -56,6 +59,7 @@ impl Contender {
             let wanted = (round_seconds / fastest).ceil() as u64;
             if wanted <= 2 * self.iterations {
                 self.iterations = wanted;
+                self.round_seconds = fastest * wanted as f64;
                 return Ok(());
             }
             self.iterations = wanted.min(GROWTH * self.iterations);
@@ -77,16 +81,24 @@ struct Claim {
     target: Target,
 }
 
+/// How much faster than on one processor a variant is, to be shown beside what a paper says.
+struct Gain {
+    variant: String,
+    alone: String,
+    paper: Option<Paper>,
+}
+
 /// A job, those who do it, and what is expected of them.
 pub(crate) struct Contest {
     kernel: &'static str,
     procs: usize,
     unit: Unit,
-    /// What an iteration moves, all processors together.
-    bytes: u64,
+    /// How many of what the unit counts an iteration handles, all processors together.
+    amount: u64,
     is_loaded: bool,
     contenders: Vec<Contender>,
     claims: Vec<Claim>,
+    gains: Vec<Gain>,
 }
 
 impl Contest {
@@ -96,16 +108,22 @@ impl Contest {
             kernel,
             procs,
             unit: Unit::Microseconds,
-            bytes: 0,
+            amount: 0,
             is_loaded: false,
             contenders: Vec::new(),
             claims: Vec::new(),
+            gains: Vec::new(),
         }
     }
 
     /// A contest about how fast so many bytes move.
     pub(crate) fn of_rates(kernel: &'static str, procs: usize, bytes: u64) -> Self {
-        Self { unit: Unit::GigabytesPerSecond, bytes, ..Self::of_times(kernel, procs) }
+        Self { unit: Unit::GigabytesPerSecond, amount: bytes, ..Self::of_times(kernel, procs) }
+    }
+
+    /// A contest about how fast so many elements are dealt with.
+    pub(crate) fn of_elements(kernel: &'static str, procs: usize, elements: u64) -> Self {
+        Self { unit: Unit::MillionsPerSecond, amount: elements, ..Self::of_times(kernel, procs) }
     }
 
     /// Holds it while a foreign process keeps one core busy.
@@ -120,7 +138,17 @@ impl Contest {
         variant: impl Into<String>,
         work: impl FnMut(u64) -> superstep::Result<Sample> + 'static,
     ) -> Self {
-        self.add(variant.into(), "raw", Box::new(work));
+        self.add(variant.into(), "raw", self.procs, Box::new(work));
+        self
+    }
+
+    /// Lets hand-written code on one thread take part.
+    pub(crate) fn alone(
+        mut self,
+        variant: impl Into<String>,
+        work: impl FnMut(u64) -> superstep::Result<Sample> + 'static,
+    ) -> Self {
+        self.add(variant.into(), "raw", 1, Box::new(work));
         self
     }
 
@@ -131,16 +159,18 @@ impl Contest {
         options: &Options,
         work: impl FnMut(u64) -> superstep::Result<Sample> + 'static,
     ) -> Self {
-        self.add(variant.into(), options.fabric_name(), Box::new(work));
+        self.add(variant.into(), options.fabric_name(), self.procs, Box::new(work));
         self
     }
 
-    fn add(&mut self, variant: String, fabric: &'static str, work: Work) {
+    fn add(&mut self, variant: String, fabric: &'static str, procs: usize, work: Work) {
         self.contenders.push(Contender {
             variant,
             fabric,
+            procs,
             work,
             iterations: 1,
+            round_seconds: 0.0,
             best_seconds: f64::INFINITY,
             verified: true,
         });
@@ -161,6 +191,17 @@ impl Contest {
         self
     }
 
+    /// Asks how much faster `variant` is than `alone`, to be shown beside what a paper says.
+    pub(crate) fn speedup(
+        mut self,
+        variant: impl Into<String>,
+        alone: impl Into<String>,
+        paper: Option<Paper>,
+    ) -> Self {
+        self.gains.push(Gain { variant: variant.into(), alone: alone.into(), paper });
+        self
+    }
+
     /// How many rounds all contenders have together, their trials included.
     pub(crate) fn rounds(&self, each: usize) -> usize {
         self.contenders.len() * (each + 1)
@@ -176,7 +217,8 @@ impl Contest {
             announce(contender);
             contender.calibrate(options.round_seconds)?;
         }
-        let planned = options.round_seconds * self.rounds(options.rounds) as f64;
+        let in_turn: f64 = self.contenders.iter().map(|contender| contender.round_seconds).sum();
+        let planned = in_turn * (options.rounds + 1) as f64;
         let mut rounds = 0;
         while rounds < options.rounds && (rounds == 0 || start.elapsed().as_secs_f64() < LATE * planned) {
             for contender in &mut self.contenders {
@@ -189,6 +231,7 @@ impl Contest {
     }
 
     fn report(self, rounds: usize) -> Report {
+        let speedups = self.gains.iter().filter_map(|gain| self.judge_gain(gain)).collect();
         let measures: Vec<Measure> = self
             .contenders
             .into_iter()
@@ -196,14 +239,28 @@ impl Contest {
                 kernel: self.kernel,
                 variant: contender.variant,
                 fabric: contender.fabric,
-                procs: self.procs,
-                value: self.unit.value(contender.best_seconds, self.bytes),
+                procs: contender.procs,
+                value: self.unit.value(contender.best_seconds, self.amount),
                 unit: self.unit,
                 verified: contender.verified,
             })
             .collect();
         let ratios = self.claims.iter().filter_map(|claim| judge(claim, &measures)).collect();
-        Report { measures, ratios, rounds }
+        Report { measures, ratios, speedups, rounds }
+    }
+
+    fn judge_gain(&self, gain: &Gain) -> Option<Speedup> {
+        let find = |variant: &String| self.contenders.iter().find(|contender| contender.variant == *variant);
+        let (ours, alone) = find(&gain.variant).zip(find(&gain.alone))?;
+        Some(Speedup {
+            kernel: self.kernel,
+            variant: ours.variant.clone(),
+            fabric: ours.fabric,
+            procs: ours.procs,
+            alone_seconds: alone.best_seconds,
+            seconds: ours.best_seconds,
+            paper: gain.paper,
+        })
     }
 }
 
@@ -247,6 +304,21 @@ mod tests {
         assert_eq!(ratio.limit, "fast");
         assert!((ratio.value - 1.5).abs() < 1e-9);
         assert!(ratio.is_met() && report.is_verified());
+    }
+
+    #[test]
+    fn a_speedup_is_what_one_thread_takes_by_what_all_take() {
+        let options = Options::default();
+        let contest = Contest::of_elements("test", 2, 1000)
+            .alone("alone", takes(6.0, true))
+            .superstep("ours", &options, takes(4.0, true))
+            .speedup("ours", "alone", Some(Paper { alone_seconds: 3.0, seconds: 2.0 }));
+        let report = contest.hold(&options, |_| ()).expect("nothing can fail");
+        let speedup = &report.speedups[0];
+        assert!((speedup.value() - 1.5).abs() < 1e-9);
+        assert_eq!(speedup.paper.map(Paper::speedup), Some(1.5));
+        assert_eq!(report.measures.iter().map(|measure| measure.procs).collect::<Vec<_>>(), [1, 2]);
+        assert!((report.measures[1].value - 250.0).abs() < 1e-9);
     }
 
     #[test]

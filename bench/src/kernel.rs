@@ -1,6 +1,7 @@
 //! The kernels there are, and how to run them.
 
 use crate::{
+    array::{gather, histogram, permute, prefix, quicksort, section, spmv, transpose},
     contest::Contest,
     exchange,
     options::{Error, Options},
@@ -33,6 +34,55 @@ pub const KERNELS: &[Kernel] = &[
         about: "how fast 8 MiB travel between each two processors, all of them at once",
         procs_min: 2,
         plan: exchange::plan,
+    },
+    Kernel {
+        name: "histogram",
+        about: "random increments of an array, 10 million by each processor",
+        procs_min: 1,
+        plan: histogram::plan,
+    },
+    Kernel {
+        name: "gather",
+        about: "random reads of an array, 10 million by each processor",
+        procs_min: 1,
+        plan: gather::plan,
+    },
+    Kernel {
+        name: "mirror",
+        about: "reading a whole block of another processor, all of them at once",
+        procs_min: 2,
+        plan: section::plan_mirror,
+    },
+    Kernel {
+        name: "update",
+        about: "writing a whole block of another processor, all of them at once",
+        procs_min: 2,
+        plan: section::plan_update,
+    },
+    Kernel {
+        name: "permute",
+        about: "every element of an array goes to another place",
+        procs_min: 1,
+        plan: permute::plan,
+    },
+    Kernel {
+        name: "prefix",
+        about: "prefix sums of an array, beside the paper's figures",
+        procs_min: 1,
+        plan: prefix::plan,
+    },
+    Kernel {
+        name: "quicksort",
+        about: "the p-way sort of the paper against rayon, beside the paper's figures",
+        procs_min: 1,
+        plan: quicksort::plan,
+    },
+    Kernel { name: "transpose", about: "a matrix in tiles, turned over", procs_min: 1, plan: transpose::plan },
+    Kernel {
+        name: "spmv",
+        about: "a sparse matrix with 16 elements in each row times a vector",
+        procs_min: 1,
+        plan: spmv::plan,
     },
 ];
 

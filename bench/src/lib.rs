@@ -9,9 +9,12 @@
 //!
 //! - `step`: what a boundary costs, alone and with small traffic, and what starting a run costs.
 //! - `exchange`: how fast 8 MiB travel between each two processors, by each verb that moves data.
+//! - `array`: the kernels on distributed arrays, each named after what it does.
 
 #![forbid(unsafe_code)]
 
+mod array;
+mod clock;
 mod contest;
 mod exchange;
 mod kernel;
@@ -21,5 +24,5 @@ mod report;
 mod step;
 
 pub use kernel::{KERNELS, Kernel, Progress, run};
-pub use options::{Error, Load, Options};
-pub use report::{Measure, Ratio, Report, Target, Unit};
+pub use options::{Error, Extent, Load, Options};
+pub use report::{Measure, Paper, Ratio, Report, Speedup, Target, Unit};

@@ -8,6 +8,15 @@ use superstep::{Config, Fabric};
 /// The load must be a process of its own: a library that counts its own threads would see through anything else.
 pub type Load = Box<dyn Fn() -> io::Result<Box<dyn Any>>>;
 
+/// Which of a kernel's sizes are measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Those that are soon done.
+    Brief,
+    /// All of them.
+    Full,
+}
+
 /// How a benchmark is to be run.
 pub struct Options {
     /// How many processors; the kernel's usual numbers unless given.
@@ -16,6 +25,10 @@ pub struct Options {
     pub rounds: usize,
     /// How long a round should last.
     pub round_seconds: f64,
+    /// Which sizes the kernels on arrays have.
+    pub extent: Extent,
+    /// By what the sizes of the kernels on arrays are divided.
+    pub shrink: usize,
     /// What carries superstep's side.
     pub fabric: Fabric,
     /// How to load a core; without it no contest under load is held.
@@ -31,6 +44,17 @@ impl Options {
     /// A configuration of superstep with so many processors.
     pub(crate) fn config(&self, procs: usize) -> Config {
         Config::new().procs(procs).fabric(self.fabric)
+    }
+
+    /// The sizes to measure: of a brief and a full list the one that was asked for, each divided as asked for.
+    pub(crate) fn sizes(&self, brief: &[usize], full: &[usize]) -> Vec<usize> {
+        let wanted = if self.extent == Extent::Full { full } else { brief };
+        wanted.iter().map(|&size| self.shrunk(size)).collect()
+    }
+
+    /// A size, divided as asked for.
+    pub(crate) fn shrunk(&self, size: usize) -> usize {
+        (size / self.shrink).max(1)
     }
 
     /// The name of the fabric that carries superstep's side.
@@ -49,6 +73,8 @@ impl Default for Options {
             procs: None,
             rounds: Self::ROUNDS,
             round_seconds: Self::ROUND_MILLIS as f64 / 1e3,
+            extent: Extent::Full,
+            shrink: 1,
             fabric: Fabric::Threads,
             load: None,
         }

@@ -9,6 +9,8 @@ pub enum Unit {
     Microseconds,
     /// Gigabytes per second, all processors together; higher is better.
     GigabytesPerSecond,
+    /// Million elements per second, all processors together; higher is better.
+    MillionsPerSecond,
 }
 
 impl Unit {
@@ -17,6 +19,7 @@ impl Unit {
         match self {
             Self::Microseconds => "us",
             Self::GigabytesPerSecond => "GB/s",
+            Self::MillionsPerSecond => "M/s",
         }
     }
 
@@ -25,11 +28,12 @@ impl Unit {
         self == Self::Microseconds
     }
 
-    /// The value of an iteration that took so many seconds and moved so many bytes.
-    pub(crate) fn value(self, seconds: f64, bytes: u64) -> f64 {
+    /// The value of an iteration that took so many seconds and handled so many bytes or elements.
+    pub(crate) fn value(self, seconds: f64, amount: u64) -> f64 {
         match self {
             Self::Microseconds => seconds * 1e6,
-            Self::GigabytesPerSecond => bytes as f64 / seconds / 1e9,
+            Self::GigabytesPerSecond => amount as f64 / seconds / 1e9,
+            Self::MillionsPerSecond => amount as f64 / seconds / 1e6,
         }
     }
 }
@@ -40,6 +44,7 @@ impl fmt::Display for Unit {
         f.write_str(match self {
             Self::Microseconds => "µs",
             Self::GigabytesPerSecond => "GB/s",
+            Self::MillionsPerSecond => "M/s",
         })
     }
 }
@@ -117,6 +122,48 @@ impl fmt::Display for Target {
     }
 }
 
+/// What a paper says that a job took.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Paper {
+    /// On one processor, in seconds.
+    pub alone_seconds: f64,
+    /// On as many as here.
+    pub seconds: f64,
+}
+
+impl Paper {
+    /// How many times faster all processors were.
+    pub fn speedup(self) -> f64 {
+        self.alone_seconds / self.seconds
+    }
+}
+
+/// How much faster superstep does a job than one thread does, and what a paper says about that.
+#[derive(Clone, Debug)]
+pub struct Speedup {
+    /// The kernel it belongs to.
+    pub kernel: &'static str,
+    /// The variant that all processors did.
+    pub variant: String,
+    /// What carried it.
+    pub fabric: &'static str,
+    /// How many processors took part.
+    pub procs: usize,
+    /// What one thread took in the same run.
+    pub alone_seconds: f64,
+    /// What all processors took.
+    pub seconds: f64,
+    /// What a paper says about a job of this size on as many processors.
+    pub paper: Option<Paper>,
+}
+
+impl Speedup {
+    /// How many times faster all processors were.
+    pub fn value(&self) -> f64 {
+        self.alone_seconds / self.seconds
+    }
+}
+
 /// Everything that a benchmark found.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
@@ -124,6 +171,8 @@ pub struct Report {
     pub measures: Vec<Measure>,
     /// What superstep was held against.
     pub ratios: Vec<Ratio>,
+    /// How much faster than one thread it was, where a paper tells the same of its own system.
+    pub speedups: Vec<Speedup>,
     /// Of how many rounds at least the best counted; a busy machine has time for fewer than were asked for.
     pub rounds: usize,
 }
@@ -148,6 +197,7 @@ impl Report {
     pub(crate) fn append(&mut self, mut other: Self) {
         self.measures.append(&mut other.measures);
         self.ratios.append(&mut other.ratios);
+        self.speedups.append(&mut other.speedups);
         self.rounds = self.rounds.min(other.rounds);
     }
 }

@@ -7,50 +7,24 @@ use super::{
     pattern::{fill, is_complete, is_from, offset, others, source},
 };
 use crate::{
+    clock::{WARM_UP, clocked},
     contest::Sample,
     raw::{
-        barrier::{Barrier, EpochFlags, Yield},
-        team::{team, team_of, timed},
+        barrier::Barrier,
+        memory::with_buffers,
+        team::{Gate, lock, team, team_of},
     },
 };
 use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::Mutex,
     time::{Duration, Instant},
 };
-use superstep::{Area, Config, Fabric, Result};
-
-/// What threads meet at between rounds: nothing beside a copy of 8 MiB. It yields in the end, because two threads that
-/// happen to share a core would else spend more time on waiting for their turn than on copying.
-type Gate = EpochFlags<Yield<2_000>>;
-
-/// Two rounds before the clock starts, so that every page is there.
-const WARM_UP: u64 = 2;
-
-/// Runs `round` often enough, numbered from 1, on one member's thread, with a clock around all but the first few.
-fn clocked(rounds: u64, mut round: impl FnMut(u64)) -> f64 {
-    (1..=WARM_UP).for_each(&mut round);
-    timed(rounds, |number| round(WARM_UP + number))
-}
-
-/// Nobody else holds these locks when they are taken: barriers see to that. They are what makes it safe Rust.
-fn lock<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {
-    slot.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Hands `body` so many buffers in memory as areas have it. A lone processor makes the areas and lends them out; the
-/// threads that copy are bare ones.
-fn with_area_memory(buffers: usize, words: usize, body: impl Fn(Vec<&mut [u64]>) -> Sample + Sync) -> Result<Sample> {
-    Config::new().procs(1).fabric(Fabric::Threads).run(|g| {
-        let areas: Vec<_> = (0..buffers).map(|_| g.area::<u64>(words)).collect();
-        let mut lent: Vec<_> = areas.iter().map(Area::local_mut).collect();
-        body(lent.iter_mut().map(|buffer| &mut **buffer).collect())
-    })
-}
+use superstep::Result;
 
 /// Each copies out of the others' sources into a target that it has.
 pub(super) fn memcpy(procs: usize, rounds: u64) -> Result<Sample> {
     let per_member = procs - 1;
-    with_area_memory(procs + procs * per_member, WORDS, |mut sources| {
+    with_buffers(procs + procs * per_member, WORDS, |mut sources| {
         let mut targets = sources.split_off(procs);
         for (rank, source) in sources.iter_mut().enumerate() {
             fill(source, rank);
@@ -97,7 +71,7 @@ pub(super) fn owned(procs: usize, rounds: u64) -> Result<Sample> {
 
 /// Each copies out of the others' sources into new buffers that it keeps.
 pub(super) fn fresh(procs: usize, rounds: u64) -> Result<Sample> {
-    with_area_memory(procs, WORDS, |mut sources| {
+    with_buffers(procs, WORDS, |mut sources| {
         for (rank, source) in sources.iter_mut().enumerate() {
             fill(source, rank);
         }
@@ -119,7 +93,7 @@ pub(super) fn fresh(procs: usize, rounds: u64) -> Result<Sample> {
 /// Each copies its source into buffers in between; after a barrier those they are for copy them out.
 pub(super) fn buffered(procs: usize, rounds: u64) -> Result<Sample> {
     let len = (procs - 1) * WORDS;
-    with_area_memory(2 * procs, len, |mut targets| {
+    with_buffers(2 * procs, len, |mut targets| {
         let between: Vec<_> = targets.split_off(procs).into_iter().map(Mutex::new).collect();
         let gate = Gate::for_team(procs);
         team_of(targets, |rank, target| {
@@ -144,7 +118,7 @@ pub(super) fn buffered(procs: usize, rounds: u64) -> Result<Sample> {
 
 /// Each gives new buffers away; those they are for copy them out and free them. The clock stands while they are made.
 pub(super) fn given(procs: usize, rounds: u64) -> Result<Sample> {
-    with_area_memory(procs, (procs - 1) * WORDS, |targets| {
+    with_buffers(procs, (procs - 1) * WORDS, |targets| {
         let slots: Vec<Mutex<Option<Vec<u64>>>> = (0..procs * procs).map(|_| Mutex::default()).collect();
         let gate = Gate::for_team(procs);
         team_of(targets, |rank, target| {

@@ -6,42 +6,26 @@ use super::{
     WORDS,
     pattern::{fill, is_complete, is_from, is_stamped, offset, others, source},
 };
-use crate::{contest::Sample, raw::team::timed};
+use crate::{
+    clock::{WARM_UP, clocked, on_all},
+    contest::Sample,
+};
 use std::time::{Duration, Instant};
-use superstep::{Config, Group};
-
-/// Two rounds before the clock starts, so that every page is there.
-const WARM_UP: u64 = 2;
-
-/// Runs `body` on every processor; it gets the group and says how long it took and whether all was right.
-fn on_all(config: &Config, body: impl Fn(&mut Group) -> (f64, bool) + Sync) -> superstep::Result<Sample> {
-    let samples = config.run_all(|g| {
-        let (seconds, verified) = body(g);
-        Sample { seconds, verified }
-    })?;
-    Ok(Sample::of_all(samples))
-}
-
-/// Runs `round` often enough, numbered from 1, with a clock around all but the first few. The last number comes back
-/// too.
-fn clocked(rounds: u64, mut round: impl FnMut(u64)) -> (f64, u64) {
-    (1..=WARM_UP).for_each(&mut round);
-    (timed(rounds, |number| round(WARM_UP + number)), WARM_UP + rounds)
-}
+use superstep::Config;
 
 /// `exchange_slices`: what came is a vector that the receiver owns.
 pub(super) fn exchange_slices(config: &Config, rounds: u64) -> superstep::Result<Sample> {
     on_all(config, |g| {
         let (rank, p) = (g.rank(), g.size());
         let (mut mine, mut received, mut is_right) = (source(rank), Vec::new(), true);
-        let (seconds, last) = clocked(rounds, |round| {
+        let seconds = clocked(rounds, |round| {
             mine[0] = round;
             received.clear();
             let parts: Vec<&[u64]> = (0..p).map(|to| if to == rank { &[][..] } else { &mine }).collect();
             received = g.step(|s| s.exchange_slices(&parts));
             is_right &= others(rank, p).all(|from| received[from][0] == round);
         });
-        is_right &= others(rank, p).all(|from| is_from(&received[from], from, Some(last)));
+        is_right &= others(rank, p).all(|from| is_from(&received[from], from, Some(WARM_UP + rounds)));
         (seconds, is_right)
     })
 }
@@ -53,13 +37,13 @@ pub(super) fn get(config: &Config, rounds: u64) -> superstep::Result<Sample> {
         let area = g.area::<u64>(WORDS);
         fill(&mut area.local_mut(), rank);
         let (mut received, mut is_right) = (Vec::new(), true);
-        let (seconds, last) = clocked(rounds, |round| {
+        let seconds = clocked(rounds, |round| {
             area.local_mut()[0] = round;
             received.clear();
             received = g.step(|s| others(rank, p).map(|from| s.get(from, &area, ..)).collect::<Vec<_>>());
             is_right &= received.iter().all(|part| part[0] == round);
         });
-        is_right &= others(rank, p).zip(&received).all(|(from, part)| is_from(part, from, Some(last)));
+        is_right &= others(rank, p).zip(&received).all(|(from, part)| is_from(part, from, Some(WARM_UP + rounds)));
         (seconds, is_right && received.len() == p - 1)
     })
 }
@@ -70,12 +54,12 @@ pub(super) fn put(config: &Config, rounds: u64) -> superstep::Result<Sample> {
         let (rank, p) = (g.rank(), g.size());
         let target = g.area::<u64>((p - 1) * WORDS);
         let (mut mine, mut is_right) = (source(rank), true);
-        let (seconds, last) = clocked(rounds, |round| {
+        let seconds = clocked(rounds, |round| {
             mine[0] = round;
             g.step(|s| others(rank, p).for_each(|to| s.put(to, &mine, &target, offset(rank, to, p))));
             is_right &= is_stamped(&target.local(), rank, p, round);
         });
-        is_right &= is_complete(&target.local(), rank, p, Some(last));
+        is_right &= is_complete(&target.local(), rank, p, Some(WARM_UP + rounds));
         (seconds, is_right)
     })
 }
@@ -87,14 +71,14 @@ pub(super) fn hp_put(config: &Config, rounds: u64) -> superstep::Result<Sample> 
         let (mine, target) = (g.area::<u64>(WORDS), g.area::<u64>((p - 1) * WORDS));
         fill(&mut mine.local_mut(), rank);
         let mut is_right = true;
-        let (seconds, last) = clocked(rounds, |round| {
+        let seconds = clocked(rounds, |round| {
             mine.local_mut()[0] = round;
             g.step(|s| {
                 others(rank, p).for_each(|to| s.hp_put(to, (&mine, 0..WORDS), &target, offset(rank, to, p)));
             });
             is_right &= is_stamped(&target.local(), rank, p, round);
         });
-        is_right &= is_complete(&target.local(), rank, p, Some(last));
+        is_right &= is_complete(&target.local(), rank, p, Some(WARM_UP + rounds));
         (seconds, is_right)
     })
 }
@@ -106,12 +90,12 @@ pub(super) fn hp_get(config: &Config, rounds: u64) -> superstep::Result<Sample> 
         let (mine, target) = (g.area::<u64>(WORDS), g.area::<u64>((p - 1) * WORDS));
         fill(&mut mine.local_mut(), rank);
         let mut is_right = true;
-        let (seconds, last) = clocked(rounds, |round| {
+        let seconds = clocked(rounds, |round| {
             mine.local_mut()[0] = round;
             g.step(|s| others(rank, p).for_each(|from| s.hp_get(from, &mine, .., &target, offset(from, rank, p))));
             is_right &= is_stamped(&target.local(), rank, p, round);
         });
-        is_right &= is_complete(&target.local(), rank, p, Some(last));
+        is_right &= is_complete(&target.local(), rank, p, Some(WARM_UP + rounds));
         (seconds, is_right)
     })
 }

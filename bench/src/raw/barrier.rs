@@ -2,8 +2,8 @@
 //!
 //! A member counts its waits from 1 and passes the number as `epoch`, so that no barrier keeps state per thread.
 
-use super::team::{Arrivals, Padded, team, timed};
-use crate::contest::Sample;
+use super::team::{Arrivals, Padded, team};
+use crate::{clock::timed, contest::Sample};
 use std::{
     hint::spin_loop,
     marker::PhantomData,

@@ -1,10 +1,13 @@
 //! Bare threads that work as one, and checks that they do.
 
+use super::barrier::{EpochFlags, Yield};
 use crate::contest::Sample;
 use std::{
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     thread,
-    time::Instant,
 };
 
 /// A value that shares its cache lines with no other.
@@ -34,14 +37,13 @@ pub(crate) fn team_of<T: Send>(
     })
 }
 
-/// How many seconds it takes to do `body` for 1 to `iterations`.
-#[inline]
-pub(crate) fn timed(iterations: u64, mut body: impl FnMut(u64)) -> f64 {
-    let start = Instant::now();
-    for iteration in 1..=iterations {
-        body(iteration);
-    }
-    start.elapsed().as_secs_f64()
+/// What threads meet at between long rounds: nothing beside those. It yields in the end, because two threads that
+/// happen to share a core would else spend more time on waiting for their turn than on working.
+pub(crate) type Gate = EpochFlags<Yield<2_000>>;
+
+/// Nobody else holds these locks when they are taken: barriers see to that. They are what makes it safe Rust.
+pub(crate) fn lock<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Where members write down how far they have come, to check that a wait really waits.

@@ -2,11 +2,12 @@
 
 use super::KERNEL;
 use crate::{
+    clock::timed,
     contest::{Contest, Sample},
     options::Options,
     raw::{
         barrier::{self, Busy, Central, EpochFlags, Spin, Yield},
-        team::{Arrivals, timed},
+        team::Arrivals,
     },
     report::Target,
 };

@@ -2,9 +2,9 @@
 
 use super::KERNEL;
 use crate::{
+    clock::timed,
     contest::{Contest, Sample},
     options::Options,
-    raw::team::timed,
     report::Target,
 };
 use std::thread;

@@ -83,8 +83,8 @@ pub trait Circle {
     /// Whether `other` and I share an address space, so that objects can move between us.
     fn shares(&self, other: usize) -> bool;
 
-    /// Something that all members have in common, if they share an address space: whoever asks first makes it, and all get
-    /// the same. All of them ask, with the same `key`, which no other thing of this run has or will have.
+    /// Something that all members have in common, if they share an address space: whoever asks first makes it, and all
+    /// get the same. All of them ask, with the same `key`, which no other thing of this run has or will have.
     fn common(&self, _key: u64, _make: &mut dyn FnMut() -> Shared) -> Option<Shared> {
         None
     }

@@ -64,16 +64,16 @@ impl<T: Plain> Memory<T> {
     }
 }
 
-/// Memory that several owners have parts of, one behind the other and equally far apart: so whoever may read all of them
-/// reads them as one.
+/// Memory that several owners have parts of, one behind the other and equally far apart: so whoever may read all of
+/// them reads them as one.
 pub struct Common<T> {
     memory: Memory<T>,
     stride: usize,
 }
 
 impl<T: Plain> Common<T> {
-    /// Makes memory for so many parts of at most `longest` elements; `None` where the system has none. Nobody has touched
-    /// it yet.
+    /// Makes memory for so many parts of at most `longest` elements; `None` where the system has none. Nobody has
+    /// touched it yet.
     pub fn new(parts: usize, longest: usize) -> Option<Self> {
         // Each part begins on a cache line of its own, if elements allow that.
         let stride = longest.checked_next_multiple_of(LINE)?;

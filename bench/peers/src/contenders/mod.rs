@@ -1,0 +1,8 @@
+//! Those who do the work: a folder for each peer, with a file for each kind of work.
+
+pub(crate) mod huge;
+pub(crate) mod lamellar;
+pub(crate) mod raw;
+pub(crate) mod rayon;
+pub(crate) mod single;
+pub(crate) mod superstep;

@@ -1,0 +1,17 @@
+//! Rayon, as its users write it: parallel iterators over slices.
+
+pub(crate) mod access;
+pub(crate) mod permute;
+pub(crate) mod prefix;
+pub(crate) mod sort;
+pub(crate) mod spmv;
+pub(crate) mod transpose;
+
+use std::time::Instant;
+
+/// How many seconds it takes. The pool is there before.
+fn timed(work: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    work();
+    start.elapsed().as_secs_f64()
+}

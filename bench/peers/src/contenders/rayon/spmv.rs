@@ -1,0 +1,20 @@
+//! Chunks of rows.
+
+use super::timed;
+use crate::{contenders::huge, contest::Sample, digest::digest, kernels::sparse::Sparse};
+use ::rayon::prelude::*;
+
+/// How many rows a chunk has.
+const CHUNK: usize = 4096;
+
+pub(crate) fn by_rows(matrix: &Sparse) -> Sample {
+    let vector = huge::copied(matrix.vector());
+    let mut product = huge::zeroed::<f64>(matrix.rows());
+    let seconds = timed(|| {
+        product.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, part)| {
+            let first = chunk * CHUNK;
+            matrix.multiply(first..first + part.len(), &vector, part);
+        });
+    });
+    Sample { seconds, digest: digest(0, product) }
+}

@@ -1,0 +1,26 @@
+//! Bands of the transposed matrix, tile by tile.
+
+use super::timed;
+use crate::{
+    contenders::huge,
+    contest::Sample,
+    digest::digest,
+    kernels::dense::{Dense, transpose_tiles},
+};
+use ::rayon::prelude::*;
+
+/// How many rows a band has.
+const BAND: usize = 256;
+
+pub(crate) fn tiles(matrix: &Dense) -> Sample {
+    let side = matrix.side;
+    let source = huge::copied(&matrix.entries);
+    let mut target = huge::zeroed::<f64>(source.len());
+    let seconds = timed(|| {
+        target.par_chunks_mut(BAND * side).enumerate().for_each(|(band, part)| {
+            let first = band * BAND;
+            transpose_tiles(&source, side, first..first + part.len() / side, part, side);
+        });
+    });
+    Sample { seconds, digest: digest(0, target) }
+}

@@ -1,0 +1,85 @@
+//! Scatters to a distributed table, and gathers from one.
+
+use super::{on_all, timed};
+use crate::{
+    contenders::huge,
+    contest::Sample,
+    digest::digest,
+    kernels::access::{Accesses, element},
+};
+use ::superstep::{Array, Block, Group, Pending, Result, Step, Sum};
+
+type Table = Array<u64, Block>;
+
+/// Updates a fresh table in one step, on processors that each know their rank.
+fn updated(accesses: &Accesses, update: impl Fn(&Step, &Table) + Sync) -> Result<Sample> {
+    on_all(|g| {
+        let scratch = g.array::<u64, Block>(accesses.shape().table());
+        timed(g, |g| g.step(|s| update(s, &scratch)));
+        let table = g.array::<u64, Block>(accesses.shape().table());
+        let (seconds, ()) = timed(g, |g| g.step(|s| update(s, &table)));
+        Sample { seconds, digest: digest(g.rank() * accesses.shape().block, table.local().iter().copied()) }
+    })
+}
+
+pub(crate) fn scatter_one(accesses: &Accesses) -> Result<Sample> {
+    updated(accesses, |s, table| s.scatter_one(table, accesses.indices(s.rank()), 1, Sum))
+}
+
+pub(crate) fn push_ones(accesses: &Accesses) -> Result<Sample> {
+    updated(accesses, |s, table| {
+        let mut updates = s.scatterer_one(table, 1, Sum);
+        for &index in accesses.indices(s.rank()) {
+            updates.push(index);
+        }
+    })
+}
+
+pub(crate) fn scatter(accesses: &Accesses) -> Result<Sample> {
+    updated(accesses, |s, table| s.scatter(table, accesses.indices(s.rank()), accesses.values(s.rank()), Sum))
+}
+
+pub(crate) fn push_values(accesses: &Accesses) -> Result<Sample> {
+    updated(accesses, |s, table| {
+        let mut updates = s.scatterer(table, Sum);
+        for (&index, &value) in accesses.indices(s.rank()).iter().zip(accesses.values(s.rank())) {
+            updates.push(index, value);
+        }
+    })
+}
+
+/// Reads a table in one step, into the room of a vector or into a new one.
+fn read(accesses: &Accesses, read: impl Fn(&Step, &Table, Vec<u64>) -> Pending<Vec<u64>> + Sync) -> Result<Sample> {
+    on_all(|g| {
+        let shape = accesses.shape();
+        let table = filled(g, shape.table());
+        let room = huge::zeroed(shape.count);
+        let (_, room) = timed(g, |g| g.step(|s| read(s, &table, room)));
+        let (seconds, found) = timed(g, |g| g.step(|s| read(s, &table, room)));
+        Sample { seconds, digest: digest(g.rank() * shape.count, found) }
+    })
+}
+
+fn filled(g: &mut Group, len: usize) -> Table {
+    let table = g.array::<u64, Block>(len);
+    table.forall_mut(|index, value| *value = element(index));
+    table
+}
+
+pub(crate) fn gather(accesses: &Accesses) -> Result<Sample> {
+    read(accesses, |s, table, _| s.gather(table, accesses.indices(s.rank())))
+}
+
+pub(crate) fn gather_into(accesses: &Accesses) -> Result<Sample> {
+    read(accesses, |s, table, room| s.gather_into(table, accesses.indices(s.rank()), room))
+}
+
+pub(crate) fn push_gather(accesses: &Accesses) -> Result<Sample> {
+    read(accesses, |s, table, _| {
+        let mut reads = s.gatherer(table);
+        for &index in accesses.indices(s.rank()) {
+            reads.push(index);
+        }
+        reads.finish()
+    })
+}

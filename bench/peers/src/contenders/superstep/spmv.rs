@@ -1,0 +1,23 @@
+//! Random columns touch all of the vector, so everybody mirrors all of it, and multiplies its rows.
+
+use super::{on_all, timed};
+use crate::{PROCS, contest::Sample, digest::digest, kernels::sparse::Sparse};
+use ::superstep::{Block, Result};
+
+pub(crate) fn mirrored(matrix: &Sparse) -> Result<Sample> {
+    on_all(|g| {
+        let (vector, product) = (g.array::<f64, Block>(matrix.rows()), g.array::<f64, Block>(matrix.rows()));
+        let first = g.rank() * matrix.rows().div_ceil(PROCS);
+        let rows = first..first + vector.local().len();
+        vector.local_mut().copy_from_slice(&matrix.vector()[rows.clone()]);
+        let mut round = || {
+            timed(g, |g| {
+                let vector = g.step(|s| s.mirror(&vector, ..));
+                matrix.multiply(rows.clone(), &vector, &mut product.local_mut());
+            })
+        };
+        round();
+        let (seconds, ()) = round();
+        Sample { seconds, digest: digest(first, product.local().iter().copied()) }
+    })
+}

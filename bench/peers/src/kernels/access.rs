@@ -1,0 +1,79 @@
+//! Random accesses to a table that is distributed by blocks: the input of `histogram` and `gather`.
+
+use crate::{
+    PROCS,
+    random::{Random, mix},
+};
+
+/// How large a table is and how often it is accessed, per processor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    /// How many elements each processor has.
+    pub(crate) block: usize,
+    /// How many accesses each processor makes.
+    pub(crate) count: usize,
+}
+
+impl Shape {
+    /// How many elements all processors have.
+    pub(crate) fn table(self) -> usize {
+        self.block * PROCS
+    }
+
+    /// How many accesses all processors make.
+    pub(crate) fn accesses(self) -> usize {
+        self.count * PROCS
+    }
+
+    /// The global indices that a processor accesses, all of them in the table.
+    pub(crate) fn indices(self, rank: usize) -> Vec<usize> {
+        let mut random = Random::new(1, rank);
+        (0..self.count).map(|_| random.below(self.table())).collect()
+    }
+
+    /// The values that a processor adds.
+    pub(crate) fn values(self, rank: usize) -> Vec<u64> {
+        let mut random = Random::new(2, rank);
+        (0..self.count).map(|_| random.next()).collect()
+    }
+}
+
+/// What a table that is only read holds at an index.
+pub(crate) fn element(index: usize) -> u64 {
+    mix(index as u64)
+}
+
+/// What every processor accesses.
+///
+/// - **A1** Each index is below `shape.table()`; nothing but [`Accesses::random`] makes one.
+/// - **A2** Each processor has `shape.count` indices, and as many values or none.
+pub(crate) struct Accesses {
+    shape: Shape,
+    indices: [Vec<usize>; PROCS],
+    values: [Vec<u64>; PROCS],
+}
+
+impl Accesses {
+    pub(crate) fn random(shape: Shape) -> Self {
+        let indices = std::array::from_fn(|rank| shape.indices(rank));
+        Self { shape, indices, values: Default::default() }
+    }
+
+    /// The same with a value for each index.
+    pub(crate) fn with_values(self) -> Self {
+        let values = std::array::from_fn(|rank| self.shape.values(rank));
+        Self { values, ..self }
+    }
+
+    pub(crate) fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    pub(crate) fn indices(&self, rank: usize) -> &[usize] {
+        &self.indices[rank]
+    }
+
+    pub(crate) fn values(&self, rank: usize) -> &[u64] {
+        &self.values[rank]
+    }
+}

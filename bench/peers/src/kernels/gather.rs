@@ -1,0 +1,43 @@
+//! Random elements of a distributed table are read.
+
+use super::{
+    Sizes,
+    access::{Accesses, Shape, element},
+    count,
+};
+use crate::{
+    PROCS,
+    contenders::{
+        lamellar::{self, process::Task},
+        raw, rayon, superstep,
+    },
+    contest::{Contest, Stage, Unit},
+    digest::digest,
+    failure::Failure,
+};
+
+const UNIT: Unit = Unit::millions("million reads/s");
+
+pub(super) fn hold(stage: &mut Stage, sizes: &Sizes) -> Result<(), Failure> {
+    for block in sizes.tables_per_proc {
+        let shape = Shape { block, count: sizes.accesses_per_proc };
+        let accesses = &Accesses::random(shape);
+        let title = format!("table of {} per processor", count(block));
+        let contest = Contest::new("gather", title, UNIT, shape.accesses(), expected(accesses))
+            .raw("direct loads", || raw::gather::direct(accesses))
+            .rayon("direct loads", || rayon::access::loads(accesses))
+            .lamellar("`AtomicArray::batch_load`", move || lamellar::play(Task::LoadAtomic, shape))
+            .lamellar("`LocalLockArray::batch_load`", move || lamellar::play(Task::LoadLocalLock, shape))
+            .lamellar("`ReadOnlyArray::batch_load`", move || lamellar::play(Task::LoadReadOnly, shape))
+            .lamellar("active messages, bucketed by hand", move || lamellar::play(Task::LoadMessages, shape))
+            .superstep("`gather`", || superstep::access::gather(accesses))
+            .superstep("`gather_into`", || superstep::access::gather_into(accesses))
+            .superstep("`gatherer`, one by one", || superstep::access::push_gather(accesses));
+        stage.hold(contest)?;
+    }
+    Ok(())
+}
+
+fn expected(accesses: &Accesses) -> u64 {
+    digest(0, (0..PROCS).flat_map(|rank| accesses.indices(rank)).map(|&index| element(index)))
+}

@@ -1,0 +1,43 @@
+//! Keys in random order: the input of `sort`.
+
+use crate::{digest::Bits, random::Random};
+use serde::{Serialize, de::DeserializeOwned};
+use std::cmp::Ordering;
+
+/// What is sorted; superstep could send it to other machines.
+pub(crate) trait Key: Bits + Send + Sync + Serialize + DeserializeOwned + 'static {
+    const NAME: &'static str;
+    fn random(random: &mut Random) -> Self;
+    fn order(&self, other: &Self) -> Ordering;
+}
+
+impl Key for u64 {
+    const NAME: &'static str = "u64";
+
+    fn random(random: &mut Random) -> Self {
+        random.next()
+    }
+
+    fn order(&self, other: &Self) -> Ordering {
+        self.cmp(other)
+    }
+}
+
+impl Key for f32 {
+    const NAME: &'static str = "f32";
+
+    /// Of either sign, between -1 and 1.
+    fn random(random: &mut Random) -> Self {
+        (random.next() as i64 >> 32) as Self / -(i32::MIN as Self)
+    }
+
+    fn order(&self, other: &Self) -> Ordering {
+        self.total_cmp(other)
+    }
+}
+
+/// So many random keys.
+pub(crate) fn keys<K: Key>(len: usize) -> Vec<K> {
+    let mut random = Random::new(4, 0);
+    (0..len).map(|_| K::random(&mut random)).collect()
+}

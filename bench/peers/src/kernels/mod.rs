@@ -1,0 +1,91 @@
+//! What the work is: inputs, right answers, and who does it.
+
+mod gather;
+mod histogram;
+mod permute;
+mod prefix;
+mod sort;
+mod spmv;
+mod transpose;
+
+pub(crate) mod access;
+pub(crate) mod dense;
+pub(crate) mod keys;
+pub(crate) mod permutation;
+pub(crate) mod sparse;
+pub(crate) mod terms;
+
+use crate::{contest::Stage, failure::Failure};
+
+/// A kind of work.
+pub(crate) struct Kernel {
+    pub(crate) name: &'static str,
+    /// What it does, in a sentence.
+    pub(crate) about: &'static str,
+    /// Makes the inputs, of each size in turn, and holds the contests.
+    pub(crate) hold: fn(&mut Stage, &Sizes) -> Result<(), Failure>,
+}
+
+/// Every kernel there is.
+pub(crate) const KERNELS: &[Kernel] = &[
+    Kernel {
+        name: "histogram",
+        about: "Random elements of a distributed table are increased, by one or by a value each.",
+        hold: histogram::hold,
+    },
+    Kernel { name: "gather", about: "Random elements of a distributed table are read.", hold: gather::hold },
+    Kernel {
+        name: "permute",
+        about: "`target[permutation[i]] = source[i]` for a random permutation.",
+        hold: permute::hold,
+    },
+    Kernel { name: "sort", about: "Random keys are sorted; floats by `total_cmp`.", hold: sort::hold },
+    Kernel { name: "prefix", about: "Each element becomes the sum of all up to it, in place.", hold: prefix::hold },
+    Kernel {
+        name: "transpose",
+        about: "A dense matrix is transposed into another; every element is counted as read and written once.",
+        hold: transpose::hold,
+    },
+    Kernel { name: "spmv", about: "A sparse matrix of random columns, by rows, times a vector.", hold: spmv::hold },
+];
+
+/// How large everything is. Lengths are of the whole, unless they say otherwise.
+pub(crate) struct Sizes {
+    tables_per_proc: [usize; 2],
+    accesses_per_proc: usize,
+    permuted_per_proc: usize,
+    sorted: [usize; 2],
+    summed: [usize; 2],
+    side: usize,
+    rows: usize,
+    per_row: usize,
+}
+
+impl Sizes {
+    pub(crate) const FULL: Self = Self {
+        tables_per_proc: [1_000_000, 10_000_000],
+        accesses_per_proc: 10_000_000,
+        permuted_per_proc: 10_000_000,
+        sorted: [10_000_000, 50_000_000],
+        summed: [10_000_000, 50_000_000],
+        side: 4096,
+        rows: 1_000_000,
+        per_row: 16,
+    };
+    /// Odd enough that nothing divides by chance.
+    pub(crate) const SMALL: Self = Self {
+        tables_per_proc: [1_001, 5_003],
+        accesses_per_proc: 20_011,
+        permuted_per_proc: 3_001,
+        sorted: [5_003, 20_011],
+        summed: [5_003, 20_011],
+        side: 70,
+        rows: 1_001,
+        per_row: 5,
+    };
+}
+
+/// A count as people say it.
+fn count(number: usize) -> String {
+    if number.is_multiple_of(1_000_000) { format!("{} million", number / 1_000_000) } else { number.to_string() }
+}

@@ -1,0 +1,26 @@
+//! One JSON object per contender.
+
+use crate::contest::{Measure, Table};
+use serde_json::json;
+
+/// A line for each contender of each table.
+pub(crate) fn lines(tables: &[Table], rounds: u32) -> String {
+    let lines = tables.iter().flat_map(|table| table.measures.iter().map(move |measure| line(table, measure, rounds)));
+    lines.collect()
+}
+
+fn line(table: &Table, measure: &Measure, rounds: u32) -> String {
+    let object = json!({
+        "kernel": table.kernel,
+        "title": table.title,
+        "peer": measure.peer,
+        "variant": measure.variant,
+        "rate": measure.rate,
+        "unit": table.unit.name,
+        "seconds": measure.seconds,
+        "of_raw": table.ratio(measure),
+        "verified": measure.is_right,
+        "rounds": rounds,
+    });
+    format!("{object}\n")
+}

@@ -1,0 +1,4 @@
+//! What the contests found, for people and for programs.
+
+pub(crate) mod json;
+pub(crate) mod markdown;
