@@ -42,7 +42,8 @@ struct Contender {
     procs: usize,
     work: Work,
     iterations: u64,
-    /// How long a round should last, by what the trials took: longer than asked for if one iteration is.
+    /// How long a round should take, by what the trials took: longer than asked for if one iteration is, or if there is
+    /// much to prepare.
     round_seconds: f64,
     best_seconds: f64,
     verified: bool,
@@ -52,14 +53,16 @@ impl Contender {
     /// Finds out how many iterations make a round. The fastest iteration seen counts, so that a trial that the machine
     /// held up does not make all rounds too short.
     fn calibrate(&mut self, round_seconds: f64) -> Result<(), Error> {
-        let mut fastest = f64::INFINITY;
+        let (mut fastest, mut aside) = (f64::INFINITY, f64::INFINITY);
         loop {
+            let start = Instant::now();
             let seconds = (self.work)(self.iterations)?.seconds.max(1e-9);
+            aside = (start.elapsed().as_secs_f64() - seconds).min(aside);
             fastest = fastest.min(seconds / self.iterations as f64);
             let wanted = (round_seconds / fastest).ceil() as u64;
             if wanted <= 2 * self.iterations {
                 self.iterations = wanted;
-                self.round_seconds = fastest * wanted as f64;
+                self.round_seconds = fastest * wanted as f64 + aside.max(0.0);
                 return Ok(());
             }
             self.iterations = wanted.min(GROWTH * self.iterations);
