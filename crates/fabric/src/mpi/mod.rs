@@ -1,8 +1,8 @@
 //! Processors as processes that an MPI launcher has started, each with one thread or several.
 //!
 //! MPI is found and loaded while the program runs, so nothing of it is needed to build one. Only two-sided messages are
-//! used, and groups are not communicators: everything goes through the [`Office`] in `MPI_COMM_WORLD`, and the
-//! [circle of messages](crate::messages) does the rest.
+//! used, and groups are not communicators: everything goes through the office in `MPI_COMM_WORLD`, and the
+//! circle of messages does the rest.
 
 mod abi;
 mod build;
