@@ -75,14 +75,20 @@ impl<T: Plain> Common<T> {
     /// Makes memory for so many parts of at most `longest` elements; `None` where the system has none. Nobody has
     /// touched it yet.
     pub fn new(parts: usize, longest: usize) -> Option<Self> {
-        // Each part begins on a cache line of its own, if elements allow that.
-        let stride = longest.checked_next_multiple_of(LINE)?;
+        let stride = Self::stride_for(longest)?;
         Some(Self { memory: Memory::zeroed(parts.checked_mul(stride)?)?, stride })
+    }
+
+    /// So many elements that each part begins on cache lines of its own, and no more: the less lies between the parts,
+    /// the more often an element's place is its number.
+    fn stride_for(longest: usize) -> Option<usize> {
+        let shared = size_of::<T>().trailing_zeros().min(LINE.trailing_zeros());
+        longest.checked_next_multiple_of(LINE >> shared)
     }
 
     /// Whether it was made for so many parts of at most `longest` elements.
     pub fn is_for(&self, parts: usize, longest: usize) -> bool {
-        Some(self.stride) == longest.checked_next_multiple_of(LINE) && self.memory.len == parts * self.stride
+        Some(self.stride) == Self::stride_for(longest) && self.memory.len == parts * self.stride
     }
 
     /// How far apart the parts begin.
