@@ -4,8 +4,9 @@ use crate::contest::Sample;
 use std::time::{Duration, Instant};
 use superstep::{Config, Group};
 
-/// Two rounds before the clock starts, so that every page is there.
-pub(crate) const WARM_UP: u64 = 2;
+/// Three rounds before the clock starts, so that every page is there: memory that changes hands is used by turns, and
+/// there are at most three pieces of it.
+pub(crate) const WARM_UP: u64 = 3;
 
 /// How many seconds it takes to do `body` for 1 to `iterations`.
 #[inline]

@@ -7,6 +7,7 @@
 //!
 //! Programs use the `superstep` crate; this one is its lowest layer.
 
+mod ahead;
 pub mod circle;
 pub mod code;
 pub mod contract;
@@ -21,8 +22,9 @@ pub mod threads;
 mod tray;
 pub mod tree;
 
+pub use ahead::{Ahead, chunks, load, visit, visit_each};
 pub use circle::{Alarm, Circle, Meld, Melded, Shared};
 pub use failure::Failure;
-pub use memory::{Buffer, Common, make_room};
+pub use memory::{Buffer, Common, append, make_room};
 pub use region::{Flat, Loan, Plain, Reach, Refused, Region};
 pub use tray::Tray;

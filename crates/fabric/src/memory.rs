@@ -146,7 +146,39 @@ impl<T: Plain> Buffer<T> {
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         self.0.as_mut_slice()
     }
+
+    /// Copies `values` into it, which have to be as many. Many of them go past this processor's caches: what takes a
+    /// region's place is read by somebody else, and memory that is not fetched before it is overwritten saves a third
+    /// of the traffic.
+    ///
+    /// ```
+    /// let mut buffer = fabric::Buffer::<u16>::new(3).unwrap();
+    /// buffer.fill(&[1, 2, 3]);
+    /// assert_eq!(buffer.as_slice(), [1, 2, 3]);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many values.
+    pub fn fill(&mut self, values: &[T]) {
+        let target = self.as_mut_slice();
+        assert_eq!(values.len(), target.len(), "a buffer is filled as a whole");
+        if size_of_val(values) < PAST_CACHES {
+            target.copy_from_slice(values);
+        } else {
+            let (start, len) = (target.as_mut_ptr().cast(), size_of_val(target));
+            // SAFETY: these are the bytes of `target`, which is borrowed for writing, and only bytes are written.
+            let target = unsafe { std::slice::from_raw_parts_mut(start, len) };
+            crate::ahead::copy_past(bytemuck::cast_slice(values), target);
+        }
+    }
 }
+
+/// From how many bytes on a copy for somebody else goes past the caches: it would drive out all they hold.
+const PAST_CACHES: usize = 4 << 20;
+
+/// From how many bytes on a copy for this processor does: when it is read, its beginning would not be there any more.
+const OWN_PAST_CACHES: usize = 32 << 20;
 
 impl<T> fmt::Debug for Buffer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -194,6 +226,33 @@ pub fn make_room<T: Plain>(vector: &mut Vec<T>, more: usize) {
         vector.reserve(more);
         prefer_huge(vector);
     }
+}
+
+/// Appends `values` to a vector. Very many go past the caches, for they would drive out each other.
+///
+/// ```
+/// let mut numbers = vec![1u32];
+/// fabric::append(&mut numbers, &[2, 3]);
+/// assert_eq!(numbers, [1, 2, 3]);
+/// ```
+#[inline]
+pub fn append<T: Plain>(vector: &mut Vec<T>, values: &[T]) {
+    if size_of_val(values) < OWN_PAST_CACHES {
+        vector.extend_from_slice(values);
+    } else {
+        append_past(vector, values);
+    }
+}
+
+fn append_past<T: Plain>(vector: &mut Vec<T>, values: &[T]) {
+    make_room(vector, values.len());
+    let target = &mut vector.spare_capacity_mut()[..values.len()];
+    let (start, len) = (target.as_mut_ptr().cast(), size_of_val(target));
+    // SAFETY: these are the bytes of `target`, and nothing need be in them.
+    let bytes = unsafe { std::slice::from_raw_parts_mut(start, len) };
+    crate::ahead::copy_past(bytemuck::cast_slice(values), bytes);
+    // SAFETY: the values are there, as many as were counted.
+    unsafe { vector.set_len(vector.len() + values.len()) };
 }
 
 /// Asks for huge pages under a vector's memory, as far as it covers any. It helps only what has not been touched yet.

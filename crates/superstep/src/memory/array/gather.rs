@@ -102,31 +102,9 @@ impl Step {
         site: &'static Location<'static>,
     ) -> Result<Pending<Vec<T>>> {
         let mut gatherer = Gatherer::new(self, a, into, site)?;
-        // One pass copies and checks: the list is the caller's, and the boundary comes later.
-        let len = a.len();
-        let mut highest = 0;
-        let look = |&index: &usize| {
-            highest = highest.max(index);
-            index
-        };
-        match (&mut gatherer.at, gatherer.stride) {
-            (Indices::Short(all), None) => {
-                fabric::make_room(all, at.len());
-                all.extend(at.iter().map(look).map(|index| index as u32));
-            }
-            (Indices::Short(all), Some(stride)) => {
-                fabric::make_room(all, at.len());
-                let locator = a.part.locator();
-                all.extend(at.iter().map(look).map(|index| {
-                    let (owner, at) = locator.locate(index);
-                    (owner * stride + at) as u32
-                }));
-            }
-            (Indices::Long(all), _) => all.extend(at.iter().map(look)),
-        }
-        if highest >= len && !at.is_empty() {
-            let first = at.iter().copied().find(|&index| index >= len).unwrap_or(highest);
+        if !gatherer.push_all(at) {
             gatherer.discard();
+            let first = at.iter().copied().find(|&index| index >= a.len()).unwrap_or_default();
             return Err(a.bad_index(first, site));
         }
         Ok(gatherer.finish())
@@ -340,6 +318,43 @@ impl<'a, T: Element, D: Distribution, const N: usize> Gatherer<'a, T, D, N> {
             }
             (Indices::Long(all), _) => all.push(at),
         }
+    }
+
+    /// Asks for all of these, or returns false if one does not exist. One pass copies and checks: the list is the
+    /// caller's, and the boundary comes later.
+    fn push_all(&mut self, at: &[usize]) -> bool {
+        let Some(last) = self.array.len().checked_sub(1) else { return at.is_empty() };
+        // An index beyond the last one, and none else, sets the highest bit of this, where there are at most 2^32
+        // elements. It is cheaper than to compare, for processors do it to several indices at once.
+        let mut seen = 0;
+        let mut look = |index: usize| seen |= index | last.wrapping_sub(index);
+        match (&mut self.at, self.stride) {
+            (Indices::Short(all), None) => {
+                fabric::make_room(all, at.len());
+                for chunk in fabric::chunks(at) {
+                    all.extend(chunk.iter().map(|&index| {
+                        look(index);
+                        index as u32
+                    }));
+                }
+            }
+            (Indices::Short(all), Some(stride)) => {
+                fabric::make_room(all, at.len());
+                let locator = self.locator.clone();
+                for chunk in fabric::chunks(at) {
+                    all.extend(chunk.iter().map(|&index| {
+                        look(index);
+                        let (owner, at) = locator.locate(index);
+                        owner.wrapping_mul(stride).wrapping_add(at) as u32
+                    }));
+                }
+            }
+            (Indices::Long(all), _) => {
+                all.extend_from_slice(at);
+                return at.iter().all(|&index| index <= last);
+            }
+        }
+        seen >> (usize::BITS - 1) == 0
     }
 
     /// The elements that were asked for, in the order of asking.

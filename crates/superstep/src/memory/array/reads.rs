@@ -260,8 +260,7 @@ impl<T: Element, M: Map> Gather<T, M> {
             Error::new(ErrorKind::Damaged, format!("the array lends nothing: {refused} ({})", place(self.site)))
         })?;
         if let Some(all) = all {
-            let all = &all[..];
-            into.extend(at.iter().map(|&at| all[at as usize]));
+            fabric::load(&all, at, &mut into);
         } else {
             // A part has been replaced as a whole and lies elsewhere now.
             let lenders = Lenders::new(&reaches, self.site);
@@ -355,6 +354,8 @@ impl<T: Element, M: Map, const N: usize> Mirror<T, M, N> {
         loans.resize_with(part.lens.len(), || None);
         let mut into = std::mem::take(&mut self.into);
         into.clear();
+        // What the system has just cleared is in the caches, and goes on from there best.
+        let is_fresh = into.capacity() < pieces::count(&self.spans);
         fabric::make_room(&mut into, pieces::count(&self.spans));
         let mut taken = vec![0; self.asked.len()];
         pieces::cut(part, &self.shape, &self.spans, |piece| {
@@ -370,7 +371,8 @@ impl<T: Element, M: Map, const N: usize> Mirror<T, M, N> {
             let slice: &[T] = loans[piece.owner].as_ref().ok_or_else(damaged)?;
             match piece {
                 Piece { at, count: 1, .. } => into.push(slice[at]),
-                Piece { at, step: 1, count, .. } => into.extend_from_slice(&slice[at..at + count]),
+                Piece { at, step: 1, count, .. } if is_fresh => into.extend_from_slice(&slice[at..at + count]),
+                Piece { at, step: 1, count, .. } => fabric::append(&mut into, &slice[at..at + count]),
                 piece => into.extend(piece.places().map(|at| slice[at])),
             }
             Ok::<_, Error>(())

@@ -285,11 +285,13 @@ impl<T: Element> Lanes<T> {
 
     /// Writes all, or nothing and returns the index that does not exist.
     pub(super) fn scatter<M: Map>(&mut self, locator: &Locator<M>, at: &[usize], values: &[T]) -> Result<(), usize> {
-        let locator = locator.clone();
-        for (number, (&index, &value)) in at.iter().zip(values).enumerate() {
-            if !self.push(&locator, index, value) {
-                self.undo(&locator, &at[..number]);
-                return Err(index);
+        let (locator, issued) = (locator.clone(), at);
+        for (at, values) in fabric::chunks(at).zip(fabric::chunks(values)) {
+            for (&index, &value) in at.iter().zip(values) {
+                if !self.push(&locator, index, value) {
+                    self.undo(&locator, issued);
+                    return Err(index);
+                }
             }
         }
         Ok(())
@@ -297,20 +299,22 @@ impl<T: Element> Lanes<T> {
 
     /// The same with one value for all.
     fn scatter_one<M: Map>(&mut self, locator: &Locator<M>, at: &[usize]) -> Result<(), usize> {
-        let locator = locator.clone();
-        for (number, &index) in at.iter().enumerate() {
-            if !self.push_one(&locator, index) {
-                self.undo(&locator, &at[..number]);
-                return Err(index);
+        let (locator, issued) = (locator.clone(), at);
+        for at in fabric::chunks(at) {
+            for &index in at {
+                if !self.push_one(&locator, index) {
+                    self.undo(&locator, issued);
+                    return Err(index);
+                }
             }
         }
         Ok(())
     }
 
-    /// Takes back what was written last.
+    /// Takes back what was written last, to all of these elements or to those before the first that does not exist.
     #[cold]
     pub(super) fn undo<M: Map>(&mut self, locator: &Locator<M>, at: &[usize]) {
-        for (lane, _) in at.iter().filter_map(|&index| locator.lane(index)) {
+        for (lane, _) in at.iter().map_while(|&index| locator.lane(index)) {
             self.by_target[lane].places.pop();
             self.by_target[lane].values.pop();
         }

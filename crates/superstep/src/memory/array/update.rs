@@ -172,7 +172,7 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
         if is_whole && part.owned.reaches.borrow()[owner].is_some() {
             let buffer = part.home.spares().buffer(count);
             if let Some(mut buffer) = buffer {
-                buffer.as_mut_slice().copy_from_slice(values);
+                buffer.fill(values);
                 let run = Run { operator, base: 0, writes: Writes::Whole(buffer) };
                 part.outgoing.borrow_mut().push_run(owner, run, part);
                 return;

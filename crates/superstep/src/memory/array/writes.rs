@@ -13,7 +13,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
 };
 use fabric::{
-    Buffer, Region,
+    Ahead, Buffer, Region,
     code::{Act, Entry, Task, entry},
 };
 use std::{
@@ -87,24 +87,17 @@ impl<T: Element, C: Combine<T>> Act<OnPart<T>> for Applied<C> {
         match job {
             Job::Introduce(said) => *said = Some((self.0.rule(), type_hash::<(T, C)>())),
             Job::One(part, at, value) if is_fold => {
-                for &at in at {
-                    self.0.combine(&mut part[at as usize], value);
-                }
+                fabric::visit(at, Ahead::of(part), |at| self.0.combine(&mut part[at], value));
             }
             Job::One(part, at, value) => {
-                for &at in at {
-                    part[at as usize] = *value;
-                }
+                fabric::visit(at, Ahead::of(part), |at| part[at] = *value);
             }
             Job::Each(part, at, values) if is_fold => {
-                for (&at, value) in at.iter().zip(values) {
-                    self.0.combine(&mut part[at as usize], value);
-                }
+                let ahead = Ahead::of(part);
+                fabric::visit_each(at, values, ahead, |at, value| self.0.combine(&mut part[at], value));
             }
             Job::Each(part, at, values) => {
-                for (&at, value) in at.iter().zip(values) {
-                    part[at as usize] = *value;
-                }
+                fabric::visit_each(at, values, Ahead::of(part), |at, value| part[at] = *value);
             }
             Job::Stretch(part, values) if is_fold => {
                 for (at, value) in part.iter_mut().zip(values) {

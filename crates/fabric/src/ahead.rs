@@ -1,0 +1,225 @@
+//! Asking for memory before it is needed, and keeping it out of the caches where it is not needed soon.
+//!
+//! Random reads and writes wait for memory most of their time, unless the list of their places says early enough where
+//! they will go. Lists themselves, read once from front to back, come faster as well when they are asked for: the
+//! processor's own foresight is cautious. Asking changes nothing that a program could observe but its speed, so an
+//! address need not even exist.
+
+use crate::region::Plain;
+use std::mem::MaybeUninit;
+
+/// What memory is fetched in.
+const LINE: usize = 64;
+
+/// How many places of a list ahead to ask for what lies there: far enough to hide a miss of all caches.
+const PLACES: usize = 64;
+
+/// How many bytes of a list ahead to ask for the list.
+const FAR: usize = 4096;
+
+/// How many elements of a list to take together.
+const CHUNK: usize = 64;
+
+/// Where a slice lies: enough to ask for elements of it, and too little to touch them.
+pub struct Ahead<T>(*const T);
+
+impl<T> Clone for Ahead<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Ahead<T> {}
+
+impl<T> Ahead<T> {
+    /// For elements of `data`.
+    #[inline]
+    pub fn of(data: &[T]) -> Self {
+        Self(data.as_ptr())
+    }
+
+    /// Asks for the element with this number.
+    #[inline]
+    pub fn ask(self, at: usize) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+            // SAFETY: a prefetch is a hint; it neither faults nor changes anything, whatever the address.
+            unsafe { _mm_prefetch::<_MM_HINT_T1>(self.0.wrapping_add(at).cast()) };
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = at;
+    }
+
+    /// Asks for the line so many bytes on, to be read soon.
+    #[inline]
+    fn ask_line(self, bytes: usize) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: as above.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(self.0.wrapping_byte_add(bytes).cast()) };
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = bytes;
+    }
+}
+
+/// A list in chunks of 64 elements, while what follows is asked for.
+///
+/// ```
+/// let list: Vec<u32> = (0..100).collect();
+/// assert_eq!(fabric::chunks(&list).map(<[u32]>::len).collect::<Vec<_>>(), [64, 36]);
+/// ```
+#[inline]
+pub fn chunks<T>(list: &[T]) -> impl Iterator<Item = &[T]> {
+    list.chunks(CHUNK).inspect(|chunk| {
+        for line in 0..(CHUNK * size_of::<T>()).div_ceil(LINE) {
+            Ahead::of(chunk).ask_line(FAR + line * LINE);
+        }
+    })
+}
+
+/// Calls `visit` with all places in turn, while what lies at those to come is asked for.
+///
+/// ```
+/// let mut counts = [0; 4];
+/// let ahead = fabric::Ahead::of(&counts);
+/// fabric::visit(&[3, 1, 3], ahead, |at| counts[at] += 1);
+/// assert_eq!(counts, [0, 1, 0, 2]);
+/// ```
+#[inline]
+pub fn visit<T>(places: &[u32], data: Ahead<T>, mut visit: impl FnMut(usize)) {
+    let (first, rest) = places.split_at(places.len().saturating_sub(PLACES));
+    let later = &places[places.len() - first.len()..];
+    for (chunk, later) in chunks(first).zip(later.chunks(CHUNK)) {
+        for (&at, &later) in chunk.iter().zip(later) {
+            data.ask(later as usize);
+            visit(at as usize);
+        }
+    }
+    for &at in rest {
+        visit(at as usize);
+    }
+}
+
+/// Calls `visit` with all places in turn and the value that goes with each, as [`visit`](visit()) does.
+///
+/// ```
+/// let mut sums = [0; 4];
+/// let ahead = fabric::Ahead::of(&sums);
+/// fabric::visit_each(&[3, 1, 3], &[10, 20, 30], ahead, |at, value| sums[at] += value);
+/// assert_eq!(sums, [0, 20, 0, 40]);
+/// ```
+#[inline]
+pub fn visit_each<T, V>(places: &[u32], values: &[V], data: Ahead<T>, mut visit: impl FnMut(usize, &V)) {
+    let count = places.len().min(values.len());
+    let (places, values) = (&places[..count], &values[..count]);
+    let (first, rest) = places.split_at(count.saturating_sub(PLACES));
+    let (first_values, rest_values) = values.split_at(first.len());
+    let later = &places[count - first.len()..];
+    for ((chunk, values), later) in chunks(first).zip(chunks(first_values)).zip(later.chunks(CHUNK)) {
+        for ((&at, value), &later) in chunk.iter().zip(values).zip(later) {
+            data.ask(later as usize);
+            visit(at as usize, value);
+        }
+    }
+    for (&at, value) in rest.iter().zip(rest_values) {
+        visit(at as usize, value);
+    }
+}
+
+/// Appends what lies at these places to a vector.
+///
+/// ```
+/// let mut into = vec![0u8];
+/// fabric::load(&[5, 6, 7], &[2, 0, 2], &mut into);
+/// assert_eq!(into, [0, 7, 5, 7]);
+/// ```
+///
+/// # Panics
+///
+/// If there is no such place.
+pub fn load<T: Plain>(from: &[T], places: &[u32], into: &mut Vec<T>) {
+    let data = Ahead::of(from);
+    let (first, rest) = places.split_at(places.len().saturating_sub(PLACES));
+    let later = &places[places.len() - first.len()..];
+    for (chunk, later) in chunks(first).zip(later.chunks(CHUNK)) {
+        into.extend(chunk.iter().zip(later).map(|(&at, &later)| {
+            data.ask(later as usize);
+            from[at as usize]
+        }));
+    }
+    into.extend(rest.iter().map(|&at| from[at as usize]));
+}
+
+/// Copies bytes, as many as there are on both sides, past the caches. Whoever is told about them afterwards sees them.
+pub(crate) fn copy_past(from: &[u8], into: &mut [MaybeUninit<u8>]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
+        const WORD: usize = size_of::<__m128i>();
+        let head = into.as_ptr().align_offset(WORD).min(into.len()).min(from.len());
+        copy(&from[..head], &mut into[..head]);
+        let (from, into) = (&from[head..], &mut into[head..]);
+        let (lines, rest) = from.as_chunks::<LINE>();
+        let (targets, rest_targets) = into.as_chunks_mut::<LINE>();
+        for (line, target) in lines.iter().zip(targets) {
+            Ahead::of(line).ask_line(FAR);
+            let (words, _) = line.as_chunks::<WORD>();
+            let (targets, _) = target.as_chunks_mut::<WORD>();
+            for (word, target) in words.iter().zip(targets) {
+                // SAFETY: it reads one word, which need not be aligned.
+                let word = unsafe { _mm_loadu_si128(word.as_ptr().cast()) };
+                // SAFETY: it writes one word, which is aligned: the head ended on the border of a word.
+                unsafe { _mm_stream_si128(target.as_mut_ptr().cast(), word) };
+            }
+        }
+        // Such stores keep no order with others: this makes them come before what tells a peer that they are there.
+        // SAFETY: a fence touches nothing, and every processor of this kind has it.
+        unsafe { _mm_sfence() };
+        copy(rest, rest_targets);
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    copy(from, into);
+}
+
+fn copy(from: &[u8], into: &mut [MaybeUninit<u8>]) {
+    for (byte, target) in from.iter().zip(into) {
+        target.write(*byte);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_is_visited_once_and_in_order_whatever_the_length() {
+        for len in [0, 1, 63, 64, 65, 127, 128, 129, 1000] {
+            let places: Vec<u32> = (0..len).map(|at| at * 7 % len.max(1)).collect();
+            let data: Vec<u64> = (0..u64::from(len)).map(|x| x * x).collect();
+            let (mut seen, mut paired) = (Vec::new(), Vec::new());
+            visit(&places, Ahead::of(&data), |at| seen.push(at as u32));
+            visit_each(&places, &places, Ahead::of(&data), |at, &with| paired.push((at as u32, with)));
+            assert_eq!(seen, places);
+            assert_eq!(paired, places.iter().map(|&at| (at, at)).collect::<Vec<_>>());
+            let mut loaded = Vec::new();
+            load(&data, &places, &mut loaded);
+            assert_eq!(loaded, places.iter().map(|&at| data[at as usize]).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_copy_past_the_caches_is_a_copy_wherever_it_begins() {
+        let from: Vec<u8> = (0..1000).map(|x| (x % 251) as u8).collect();
+        for (start, len) in [(0, 0), (0, 15), (3, 16), (1, 64), (5, 129), (16, 984), (7, 700)] {
+            let mut into = vec![MaybeUninit::new(0); 1000];
+            copy_past(&from[start / 2..][..len], &mut into[start..start + len]);
+            // SAFETY: all were zeros.
+            let into: Vec<u8> = into.into_iter().map(|byte| unsafe { byte.assume_init() }).collect();
+            assert_eq!(into[start..start + len], from[start / 2..][..len]);
+            assert!(into[..start].iter().chain(&into[start + len..]).all(|&x| x == 0));
+        }
+    }
+}
