@@ -134,22 +134,26 @@ extern "C" fn finish() {
         return;
     }
     if world.has_failed.load(Ordering::Acquire) {
-        // Usually the others end as well, and MPI with them. Those that are gone would be waited for without end.
+        world.pulse.goodbye();
+        if !world.pulse.await_goodbyes(world.office.me) {
+            // Somebody computes and will not hear of it, or is no more. MPI ends all at once, which launchers take
+            // better than processes that vanish one by one.
+            world.office.mpi.abort();
+            return;
+        }
+        // Those that vanish only now would be waited for without end.
         std::thread::spawn(|| {
-            std::thread::sleep(GRACE);
+            std::thread::sleep(pulse::GRACE);
             // SAFETY: the process is ending already.
             unsafe { libc::_exit(1) };
         });
     } else {
         world.office.drain();
+        world.pulse.goodbye();
     }
-    world.pulse.goodbye();
     world.office.close();
     world.office.mpi.finalize();
 }
-
-/// How long a process that ends after a failure waits for the others.
-const GRACE: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// The number of this process and how many there are.
 ///

@@ -18,7 +18,10 @@ use crate::{circle::Alarm, failure::Failure};
 use std::{
     env,
     net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -28,8 +31,8 @@ const BEAT: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(100);
 /// Who is silent for so long is named.
 const WARNING: Duration = Duration::from_secs(10);
-/// A run that has failed has so long to end by itself.
-const GRACE: Duration = Duration::from_millis(900);
+/// A run that has failed has so long to end by itself; then MPI ends it, and after as long again the thread.
+pub(super) const GRACE: Duration = Duration::from_millis(450);
 /// Unless the user says otherwise, who is silent for so long is lost.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -74,6 +77,8 @@ enum Watch {
 pub(super) struct Pulse {
     watch: Mutex<Watch>,
     beat: Option<Beat>,
+    /// How many others have not said that they are going; none where nobody listens.
+    staying: AtomicUsize,
 }
 
 /// What a goodbye needs.
@@ -111,12 +116,13 @@ impl Pulse {
         let mut peers: Vec<Peer> = cards.iter().map(|theirs| read_card(theirs, cards[me])).collect();
         peers[me].has_gone = true;
         if is_off || processes == 1 {
-            return Ok(Arc::new(Self { watch: Mutex::default(), beat: None }));
+            return Ok(Arc::new(Self { watch: Mutex::default(), beat: None, staying: AtomicUsize::new(0) }));
         }
         let addresses = peers.iter().flat_map(|peer| peer.addresses.clone()).collect();
         let ours = socket.try_clone().map_err(|why| format!("no second end of a socket: {why}"))?;
         let beat = Some(Beat { socket: ours, token, me, addresses });
-        let pulse = Arc::new(Self { watch: Mutex::default(), beat });
+        let staying = AtomicUsize::new(processes - 1);
+        let pulse = Arc::new(Self { watch: Mutex::default(), beat, staying });
         let thread = Thread { pulse: Arc::clone(&pulse), socket, token, me, peers, timeout, launcher: parent() };
         let named = std::thread::Builder::new().name("superstep-pulse".to_owned());
         named.spawn(move || thread.go()).map_err(|why| format!("no thread for the heartbeat: {why}"))?;
@@ -141,6 +147,19 @@ impl Pulse {
     /// Tells the others that this process is going, and is not lost.
     pub(super) fn goodbye(&self) {
         self.say(GOODBYE, &[]);
+    }
+
+    /// Waits a little until all others have said that they are going; says whether they have. Not all processes wait
+    /// equally long, so that one of them is the first to act.
+    pub(super) fn await_goodbyes(&self, me: usize) -> bool {
+        let until = Instant::now() + GRACE + Duration::from_millis(20) * u32::try_from(me.min(10)).unwrap_or(0);
+        while self.staying.load(Ordering::Acquire) > 0 {
+            if Instant::now() > until {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        true
     }
 
     /// Tells the others that a run has failed: also those that compute and do not listen to MPI.
@@ -244,7 +263,9 @@ impl Thread {
                     self.pulse.hear(more);
                 }
                 peer.heard = Instant::now();
-                peer.has_gone |= what == GOODBYE;
+                if what == GOODBYE && !std::mem::replace(&mut peer.has_gone, true) {
+                    self.pulse.staying.fetch_sub(1, Ordering::Release);
+                }
                 // The way it came is one that works.
                 peer.addresses = vec![address];
                 if std::mem::take(&mut peer.is_named) {
@@ -280,7 +301,7 @@ impl Thread {
             Watch::Run { cord, bell, words, failed, .. } => {
                 if let Some(failure) = cord.raised() {
                     let since = *failed.get_or_insert(now);
-                    if now - since > GRACE {
+                    if now - since > 2 * GRACE {
                         give_up(&words(&failure));
                     }
                     return;
