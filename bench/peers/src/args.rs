@@ -1,6 +1,9 @@
 //! What can be asked for on the command line.
 
-use crate::{contenders::lamellar::process::Part, kernels::KERNELS};
+use crate::{
+    contenders::{lamellar, mpi},
+    kernels::KERNELS,
+};
 use clap::{Parser, Subcommand, builder::PossibleValuesParser};
 use std::path::{Path, PathBuf};
 
@@ -36,7 +39,10 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// One processing element of a lamellar world; started by the comparison itself.
     #[command(hide = true)]
-    LamellarPe(Part),
+    LamellarPe(lamellar::process::Part),
+    /// One process of superstep under MPI; started by the comparison itself.
+    #[command(hide = true)]
+    MpiRank(mpi::rank::Part),
 }
 
 impl Args {

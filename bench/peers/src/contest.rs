@@ -94,6 +94,16 @@ impl<'a> Contest<'a> {
         self.add("lamellar", variant, play)
     }
 
+    /// Lets hand-written processes take part.
+    pub(crate) fn by_hand(self, variant: &'static str, play: impl Fn() -> Result<Sample, Failure> + 'a) -> Self {
+        self.add(RAW, variant, play)
+    }
+
+    /// Lets processes of superstep take part.
+    pub(crate) fn processes(self, variant: &'static str, play: impl Fn() -> Result<Sample, Failure> + 'a) -> Self {
+        self.add("superstep", variant, play)
+    }
+
     /// Lets superstep take part.
     pub(crate) fn superstep(self, variant: &'static str, play: impl Fn() -> superstep::Result<Sample> + 'a) -> Self {
         self.add("superstep", variant, move || play().map_err(Failure::new))

@@ -15,7 +15,7 @@ mod report;
 
 use args::{Args, Command};
 use clap::Parser;
-use contenders::lamellar;
+use contenders::{lamellar, mpi};
 use contest::Stage;
 use failure::Failure;
 use kernels::{KERNELS, Sizes};
@@ -31,6 +31,7 @@ fn main() -> ExitCode {
             lamellar::process::run(part);
             Ok(())
         }
+        Some(Command::MpiRank(part)) => mpi::rank::run(part),
         None => compare(&args),
     };
     match outcome {

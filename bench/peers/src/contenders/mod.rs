@@ -2,6 +2,7 @@
 
 pub(crate) mod huge;
 pub(crate) mod lamellar;
+pub(crate) mod mpi;
 pub(crate) mod raw;
 pub(crate) mod rayon;
 pub(crate) mod single;

@@ -38,6 +38,6 @@ pub(super) fn hold(stage: &mut Stage, sizes: &Sizes) -> Result<(), Failure> {
     Ok(())
 }
 
-fn expected(accesses: &Accesses) -> u64 {
+pub(super) fn expected(accesses: &Accesses) -> u64 {
     digest(0, (0..PROCS).flat_map(|rank| accesses.indices(rank)).map(|&index| element(index)))
 }

@@ -58,7 +58,7 @@ fn additions(stage: &mut Stage, accesses: &Accesses) -> Result<(), Failure> {
     stage.hold(contest)
 }
 
-fn expected(accesses: &Accesses, value: impl Fn(usize, usize) -> u64) -> u64 {
+pub(super) fn expected(accesses: &Accesses, value: impl Fn(usize, usize) -> u64) -> u64 {
     let mut table = vec![0u64; accesses.shape().table()];
     for rank in 0..PROCS {
         for (at, &index) in accesses.indices(rank).iter().enumerate() {

@@ -2,6 +2,7 @@
 
 mod gather;
 mod histogram;
+mod mpi;
 mod permute;
 mod prefix;
 mod sort;
@@ -47,6 +48,11 @@ pub(crate) const KERNELS: &[Kernel] = &[
         hold: transpose::hold,
     },
     Kernel { name: "spmv", about: "A sparse matrix of random columns, by rows, times a vector.", hold: spmv::hold },
+    Kernel {
+        name: "mpi",
+        about: "Two processes under Open MPI's `mpirun`; *raw* is C and MPI by hand, superstep is the same as on threads.",
+        hold: mpi::hold,
+    },
 ];
 
 /// How large everything is. Lengths are of the whole, unless they say otherwise.
@@ -59,6 +65,11 @@ pub(crate) struct Sizes {
     side: usize,
     rows: usize,
     per_row: usize,
+    /// How many words go from one process to another, and how often.
+    moved_words: usize,
+    moves: usize,
+    /// How often processes meet.
+    meetings: usize,
 }
 
 impl Sizes {
@@ -71,6 +82,9 @@ impl Sizes {
         side: 4096,
         rows: 1_000_000,
         per_row: 16,
+        moved_words: 1 << 20,
+        moves: 50,
+        meetings: 100_000,
     };
     /// Odd enough that nothing divides by chance.
     pub(crate) const SMALL: Self = Self {
@@ -82,6 +96,9 @@ impl Sizes {
         side: 70,
         rows: 1_001,
         per_row: 5,
+        moved_words: 1_001,
+        moves: 3,
+        meetings: 101,
     };
 }
 

@@ -14,11 +14,12 @@ const NOTES: &str = "\
 - Inputs are made before the clock starts. A contender's memory is in place and its threads or processes have met when
   it starts; it stops when all of them are done.
 - **raw**, **std** and **rayon** get memory on huge pages. **superstep** and **lamellar** make that of their arrays
-  themselves, and do everything once before the clock starts.
+  themselves, and do everything once before the clock starts, superstep on the same arrays.
 - **lamellar** runs as processes of their own on its shared-memory backend, with one worker thread each and pinned to a
   core each, as its own launcher does it. It takes part where its arrays have the operation: histogram, gather, permute.
   It has no sort, no prefix sum, no transposition and no sparse product; written by hand on its memory they would
   measure the hand.
+- In **mpi**, processes are started anew for each round, and do everything once before the clock starts as well.
 - Every answer is checked, place by place, by a digest of the right one, which simple code on one thread finds.
 ";
 

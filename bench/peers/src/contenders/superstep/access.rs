@@ -11,24 +11,26 @@ use ::superstep::{Array, Block, Group, Pending, Result, Step, Sum};
 
 type Table = Array<u64, Block>;
 
-/// Updates a fresh table in one step, on processors that each know their rank.
-fn updated(accesses: &Accesses, update: impl Fn(&Step, &Table) + Sync) -> Result<Sample> {
+/// Updates a table in one step, on processors that each know their rank: first by zeros, which change nothing, then by
+/// ones or values.
+fn updated(accesses: &Accesses, update: impl Fn(&Step, &Table, u64, &[u64]) + Sync) -> Result<Sample> {
     on_all(|g| {
-        let scratch = g.array::<u64, Block>(accesses.shape().table());
-        timed(g, |g| g.step(|s| update(s, &scratch)));
         let table = g.array::<u64, Block>(accesses.shape().table());
-        let (seconds, ()) = timed(g, |g| g.step(|s| update(s, &table)));
+        let values = accesses.values(g.rank());
+        let zeros = vec![0; values.len()];
+        timed(g, |g| g.step(|s| update(s, &table, 0, &zeros)));
+        let (seconds, ()) = timed(g, |g| g.step(|s| update(s, &table, 1, values)));
         Sample { seconds, digest: digest(g.rank() * accesses.shape().block, table.local().iter().copied()) }
     })
 }
 
 pub(crate) fn scatter_one(accesses: &Accesses) -> Result<Sample> {
-    updated(accesses, |s, table| s.scatter_one(table, accesses.indices(s.rank()), 1, Sum))
+    updated(accesses, |s, table, one, _| s.scatter_one(table, accesses.indices(s.rank()), one, Sum))
 }
 
 pub(crate) fn push_ones(accesses: &Accesses) -> Result<Sample> {
-    updated(accesses, |s, table| {
-        let mut updates = s.scatterer_one(table, 1, Sum);
+    updated(accesses, |s, table, one, _| {
+        let mut updates = s.scatterer_one(table, one, Sum);
         for &index in accesses.indices(s.rank()) {
             updates.push(index);
         }
@@ -36,13 +38,13 @@ pub(crate) fn push_ones(accesses: &Accesses) -> Result<Sample> {
 }
 
 pub(crate) fn scatter(accesses: &Accesses) -> Result<Sample> {
-    updated(accesses, |s, table| s.scatter(table, accesses.indices(s.rank()), accesses.values(s.rank()), Sum))
+    updated(accesses, |s, table, _, values| s.scatter(table, accesses.indices(s.rank()), values, Sum))
 }
 
 pub(crate) fn push_values(accesses: &Accesses) -> Result<Sample> {
-    updated(accesses, |s, table| {
+    updated(accesses, |s, table, _, values| {
         let mut updates = s.scatterer(table, Sum);
-        for (&index, &value) in accesses.indices(s.rank()).iter().zip(accesses.values(s.rank())) {
+        for (&index, &value) in accesses.indices(s.rank()).iter().zip(values) {
             updates.push(index, value);
         }
     })

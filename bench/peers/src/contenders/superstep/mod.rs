@@ -3,6 +3,7 @@
 //! Everything is done twice, and the second time counts: by then the library has the memory it needs.
 
 pub(crate) mod access;
+pub(crate) mod moves;
 pub(crate) mod permute;
 pub(crate) mod prefix;
 pub(crate) mod sort;

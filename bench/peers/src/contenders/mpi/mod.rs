@@ -1,0 +1,73 @@
+//! Two processes under the `mpirun` of Open MPI, started anew for each round: C by hand, and superstep.
+//!
+//! Superstep's are this program again (`mpi-rank`, a hidden command), which does what it does on threads. The C program
+//! is compiled when it is needed first.
+
+pub(crate) mod rank;
+
+use crate::{PROCS, contest::Sample, failure::Failure, kernels::access::Shape};
+use clap::ValueEnum;
+use rank::Task;
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::OnceLock,
+};
+
+/// What a line with an answer starts with.
+const ANSWER: &str = "answer: ";
+
+const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/contenders/mpi/by_hand.c");
+
+/// Lets C by hand do a task once.
+pub(crate) fn by_hand(task: Task, shape: Shape) -> Result<Sample, Failure> {
+    static PROGRAM: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let program = PROGRAM.get_or_init(|| compile().map_err(|failure| failure.to_string()));
+    let program = program.as_ref().map_err(Failure::new)?;
+    launch(program, &[task.by_hand()], shape)
+}
+
+/// Lets superstep do a task once.
+pub(crate) fn superstep(task: Task, shape: Shape) -> Result<Sample, Failure> {
+    let name = task.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+    launch(&env::current_exe().map_err(Failure::new)?, &["mpi-rank", &name], shape)
+}
+
+/// The C program, made for this machine as the others are.
+fn compile() -> Result<PathBuf, Failure> {
+    let program = env::current_exe().map_err(Failure::new)?.with_file_name("mpi-by-hand");
+    let made = Command::new("mpicc.openmpi")
+        .args(["-O3", "-std=c11", "-D_DEFAULT_SOURCE", "-Wall", "-Wextra", "-Werror", SOURCE, "-o"])
+        .arg(&program)
+        .output()
+        .map_err(|error| Failure::new(format!("mpicc.openmpi cannot be run ({error}); install libopenmpi-dev")))?;
+    if !made.status.success() {
+        return Err(Failure::new(format!("mpicc.openmpi: {}", String::from_utf8_lossy(&made.stderr))));
+    }
+    Ok(program)
+}
+
+fn launch(program: &Path, task: &[&str], shape: Shape) -> Result<Sample, Failure> {
+    let output = Command::new("mpirun.openmpi")
+        .args(["--oversubscribe", "-n", &PROCS.to_string()])
+        .arg(program)
+        .args(task)
+        .args([shape.block.to_string(), shape.count.to_string()])
+        // Whoever measures in a container is root there.
+        .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+        .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+        .output()
+        .map_err(|error| Failure::new(format!("mpirun.openmpi cannot be run ({error}); install openmpi-bin")))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let samples: Option<Vec<Sample>> = text.lines().filter_map(|line| line.strip_prefix(ANSWER)).map(sample).collect();
+    match samples {
+        Some(samples) if output.status.success() && samples.len() == PROCS => Ok(Sample::of_all(samples)),
+        _ => Err(Failure::new(format!("no answer: {}", String::from_utf8_lossy(&output.stderr)))),
+    }
+}
+
+fn sample(line: &str) -> Option<Sample> {
+    let mut words = line.split_whitespace();
+    Some(Sample { seconds: words.next()?.parse().ok()?, digest: words.next()?.parse().ok()? })
+}
