@@ -1,8 +1,8 @@
 //! Clocks around rounds, with a few rounds before that do not count.
 
-use crate::contest::Sample;
+use crate::{contest::Sample, digest::digest};
 use std::time::{Duration, Instant};
-use superstep::{Config, Group};
+use superstep::{And, Config, Group, Max};
 
 /// Three rounds before the clock starts, so that every page is there: memory that changes hands is used by turns, and
 /// there are at most three pieces of it.
@@ -59,11 +59,16 @@ pub(crate) fn watched(rounds: u64, mut round: impl FnMut(&mut Stopwatch)) -> f64
     watch.seconds()
 }
 
-/// Runs `body` on every processor; it gets the group and says how long it took and whether all was right.
-pub(crate) fn on_all(config: &Config, body: impl Fn(&mut Group) -> (f64, bool) + Sync) -> superstep::Result<Sample> {
-    let samples = config.run_all(|g| {
-        let (seconds, verified) = body(g);
-        Sample { seconds, verified }
-    })?;
-    Ok(Sample::of_all(samples))
+/// Runs `body` on every processor; it gets the group and says how long it took, whether all was right, and what the
+/// answer comes to. All processes get the same: as long as the slowest took, and right if all were.
+pub(crate) fn on_all(
+    config: &Config,
+    body: impl Fn(&mut Group) -> (f64, bool, u64) + Sync,
+) -> superstep::Result<Sample> {
+    config.run(|g| {
+        let (seconds, verified, answer) = body(g);
+        let (seconds, verified, answers) =
+            g.step(|s| (s.reduce(seconds, Max), s.reduce(verified, And), s.collect(answer)));
+        Sample { seconds, verified, digest: digest(&answers) }
+    })
 }

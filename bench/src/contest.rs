@@ -6,7 +6,7 @@
 
 use crate::{
     options::{Error, Options},
-    report::{Measure, Paper, Ratio, Report, Speedup, Target, Unit},
+    report::{Digest, Measure, Paper, Ratio, Report, Speedup, Target, Unit},
 };
 use std::time::Instant;
 
@@ -20,15 +20,20 @@ const GROWTH: u64 = 50;
 pub(crate) struct Sample {
     pub(crate) seconds: f64,
     pub(crate) verified: bool,
+    /// What superstep's answer comes to.
+    pub(crate) digest: u64,
 }
 
 impl Sample {
-    /// What all members together took: as long as the slowest, and right if all are.
+    /// A sample of hand-written code, whose answer is held against no other fabric's.
+    pub(crate) fn by_hand(seconds: f64, verified: bool) -> Self {
+        Self { seconds, verified, digest: 0 }
+    }
+
+    /// What all members of a team together took: as long as the slowest, and right if all are.
     pub(crate) fn of_all(samples: impl IntoIterator<Item = Self>) -> Self {
-        let none = Self { seconds: 0.0, verified: true };
-        samples.into_iter().fold(none, |all, one| Self {
-            seconds: all.seconds.max(one.seconds),
-            verified: all.verified && one.verified,
+        samples.into_iter().fold(Self::by_hand(0.0, true), |all, one| {
+            Self::by_hand(all.seconds.max(one.seconds), all.verified && one.verified)
         })
     }
 }
@@ -36,7 +41,18 @@ impl Sample {
 /// Does the job as often as it is told, and says how long that took.
 type Work = Box<dyn FnMut(u64) -> superstep::Result<Sample>>;
 
+/// What a contender is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Superstep,
+    /// Hand-written code on threads of this process.
+    BareThreads,
+    /// A call of MPI's, which all processes make.
+    Mpi,
+}
+
 struct Contender {
+    side: Side,
     variant: String,
     fabric: &'static str,
     procs: usize,
@@ -52,14 +68,14 @@ struct Contender {
 impl Contender {
     /// Finds out how many iterations make a round. The fastest iteration seen counts, so that a trial that the machine
     /// held up does not make all rounds too short.
-    fn calibrate(&mut self, round_seconds: f64) -> Result<(), Error> {
+    fn calibrate(&mut self, options: &Options) -> Result<(), Error> {
         let (mut fastest, mut aside) = (f64::INFINITY, f64::INFINITY);
         loop {
             let start = Instant::now();
-            let seconds = (self.work)(self.iterations)?.seconds.max(1e-9);
-            aside = (start.elapsed().as_secs_f64() - seconds).min(aside);
+            let seconds = options.agreed((self.work)(self.iterations)?)?.seconds.max(1e-9);
+            aside = options.longest(start.elapsed().as_secs_f64() - seconds)?.min(aside);
             fastest = fastest.min(seconds / self.iterations as f64);
-            let wanted = (round_seconds / fastest).ceil() as u64;
+            let wanted = (options.round_seconds / fastest).ceil() as u64;
             if wanted <= 2 * self.iterations {
                 self.iterations = wanted;
                 self.round_seconds = fastest * wanted as f64 + aside.max(0.0);
@@ -69,8 +85,8 @@ impl Contender {
         }
     }
 
-    fn play(&mut self) -> Result<(), Error> {
-        let sample = (self.work)(self.iterations)?;
+    fn play(&mut self, options: &Options) -> Result<(), Error> {
+        let sample = options.agreed((self.work)(self.iterations)?)?;
         self.best_seconds = self.best_seconds.min(sample.seconds / self.iterations as f64);
         self.verified &= sample.verified;
         Ok(())
@@ -141,7 +157,7 @@ impl Contest {
         variant: impl Into<String>,
         work: impl FnMut(u64) -> superstep::Result<Sample> + 'static,
     ) -> Self {
-        self.add(variant.into(), "raw", self.procs, Box::new(work));
+        self.add(Side::BareThreads, variant.into(), "raw", self.procs, Box::new(work));
         self
     }
 
@@ -151,7 +167,17 @@ impl Contest {
         variant: impl Into<String>,
         work: impl FnMut(u64) -> superstep::Result<Sample> + 'static,
     ) -> Self {
-        self.add(variant.into(), "raw", 1, Box::new(work));
+        self.add(Side::BareThreads, variant.into(), "raw", 1, Box::new(work));
+        self
+    }
+
+    /// Lets MPI itself take part.
+    pub(crate) fn by_mpi(
+        mut self,
+        variant: impl Into<String>,
+        work: impl FnMut(u64) -> superstep::Result<Sample> + 'static,
+    ) -> Self {
+        self.add(Side::Mpi, variant.into(), "raw", self.procs, Box::new(work));
         self
     }
 
@@ -162,12 +188,13 @@ impl Contest {
         options: &Options,
         work: impl FnMut(u64) -> superstep::Result<Sample> + 'static,
     ) -> Self {
-        self.add(variant.into(), options.fabric_name(), self.procs, Box::new(work));
+        self.add(Side::Superstep, variant.into(), options.fabric_name(), self.procs, Box::new(work));
         self
     }
 
-    fn add(&mut self, variant: String, fabric: &'static str, procs: usize, work: Work) {
+    fn add(&mut self, side: Side, variant: String, fabric: &'static str, procs: usize, work: Work) {
         self.contenders.push(Contender {
+            side,
             variant,
             fabric,
             procs,
@@ -205,6 +232,23 @@ impl Contest {
         self
     }
 
+    /// Leaves out what would run in each of several processes at once.
+    pub(crate) fn without_bare_threads(mut self) -> Self {
+        self.contenders.retain(|contender| contender.side != Side::BareThreads);
+        self
+    }
+
+    /// Lets superstep's contenders do one iteration each, and says what their answers come to.
+    pub(crate) fn digests(self, options: &Options) -> Result<Vec<Digest>, Error> {
+        let ours = self.contenders.into_iter().filter(|contender| contender.side == Side::Superstep);
+        let digest = |mut contender: Contender| {
+            let sample = options.agreed((contender.work)(1)?)?;
+            let (kernel, variant) = (self.kernel, contender.variant);
+            Ok(Digest { kernel, variant, value: sample.digest, verified: sample.verified })
+        };
+        ours.map(digest).collect()
+    }
+
     /// How many rounds all contenders have together, their trials included.
     pub(crate) fn rounds(&self, each: usize) -> usize {
         self.contenders.len() * (each + 1)
@@ -218,15 +262,17 @@ impl Contest {
         let mut announce = |contender: &Contender| next(&format!("{kernel}: {} on {procs}", contender.variant));
         for contender in &mut self.contenders {
             announce(contender);
-            contender.calibrate(options.round_seconds)?;
+            contender.calibrate(options)?;
         }
         let in_turn: f64 = self.contenders.iter().map(|contender| contender.round_seconds).sum();
         let planned = in_turn * (options.rounds + 1) as f64;
         let mut rounds = 0;
-        while rounds < options.rounds && (rounds == 0 || start.elapsed().as_secs_f64() < LATE * planned) {
+        while rounds < options.rounds
+            && (rounds == 0 || options.longest(start.elapsed().as_secs_f64())? < LATE * planned)
+        {
             for contender in &mut self.contenders {
                 announce(contender);
-                contender.play()?;
+                contender.play(options)?;
             }
             rounds += 1;
         }
@@ -291,7 +337,7 @@ mod tests {
     use super::*;
 
     fn takes(micros: f64, verified: bool) -> impl FnMut(u64) -> superstep::Result<Sample> {
-        move |iterations| Ok(Sample { seconds: iterations as f64 * micros * 1e-6, verified })
+        move |iterations| Ok(Sample::by_hand(iterations as f64 * micros * 1e-6, verified))
     }
 
     #[test]
@@ -322,6 +368,25 @@ mod tests {
         assert_eq!(speedup.paper.map(Paper::speedup), Some(1.5));
         assert_eq!(report.measures.iter().map(|measure| measure.procs).collect::<Vec<_>>(), [1, 2]);
         assert!((report.measures[1].value - 250.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn without_bare_threads_what_is_measured_stands_for_itself() {
+        let options = Options::default();
+        let contest = Contest::of_times("test", 2)
+            .raw("limit", takes(1.0, false))
+            .alone("alone", takes(1.0, false))
+            .superstep("ours", &options, takes(3.0, true))
+            .superstep("other", &options, takes(2.0, true))
+            .superstep("beside", &options, takes(1.0, true))
+            .claim("ours", ["limit"], Target::AtMost(1.6))
+            .claim("other", ["beside"], Target::AtMost(2.5))
+            .speedup("ours", "alone", None);
+        let contest = contest.without_bare_threads();
+        assert_eq!(contest.rounds(2), 9);
+        let report = contest.hold(&options, |_| ()).expect("nothing can fail");
+        assert_eq!((report.ratios.len(), report.speedups.len(), report.is_verified()), (1, 0, true));
+        assert!(report.unmatched().map(|measure| &measure.variant).eq(["ours"]));
     }
 
     #[test]

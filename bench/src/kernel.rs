@@ -5,7 +5,7 @@ use crate::{
     contest::Contest,
     exchange,
     options::{Error, Options},
-    report::Report,
+    report::{Digest, Report},
     step,
 };
 
@@ -104,15 +104,32 @@ pub struct Progress<'a> {
     pub now: &'a str,
 }
 
+/// Checks that so many processors are enough for these kernels.
+pub fn check(kernels: &[&Kernel], procs: Option<usize>) -> Result<(), Error> {
+    let Some(given) = procs else { return Ok(()) };
+    let too_many = kernels.iter().find(|kernel| kernel.procs_min > given);
+    too_many.map_or(Ok(()), |kernel| Err(Error::TooFewProcs { kernel: kernel.name, needed: kernel.procs_min, given }))
+}
+
+/// All contests of these kernels, with those who can take part.
+fn plan(kernels: &[&Kernel], options: &Options) -> Result<Vec<Contest>, Error> {
+    check(kernels, options.procs)?;
+    let all = kernels.iter().flat_map(|kernel| (kernel.plan)(options));
+    Ok(if options.is_mpi() { all.map(Contest::without_bare_threads).collect() } else { all.collect() })
+}
+
+/// Lets superstep's contenders do one iteration each, one after another, and says what their answers come to.
+pub fn digests(kernels: &[&Kernel], options: &Options) -> Result<Vec<Digest>, Error> {
+    let mut all = Vec::new();
+    for contest in plan(kernels, options)? {
+        all.extend(contest.digests(options)?);
+    }
+    Ok(all)
+}
+
 /// Runs kernels one after another and tells `progress` before each round.
 pub fn run(kernels: &[&Kernel], options: &Options, mut progress: impl FnMut(Progress<'_>)) -> Result<Report, Error> {
-    let mut contests = Vec::new();
-    for kernel in kernels {
-        if let Some(given) = options.procs.filter(|&procs| procs < kernel.procs_min) {
-            return Err(Error::TooFewProcs { kernel: kernel.name, needed: kernel.procs_min, given });
-        }
-        contests.extend((kernel.plan)(options));
-    }
+    let contests = plan(kernels, options)?;
     let total = contests.iter().map(|contest| contest.rounds(options.rounds)).sum();
     let mut report = Report { rounds: options.rounds, ..Report::default() };
     let mut before = 0;

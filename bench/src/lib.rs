@@ -7,6 +7,10 @@
 //! A [`Kernel`] plans contests. In each, contenders do the same job several times in interleaved rounds, so that a
 //! slow second of the machine hits all of them, and the best round of each counts.
 //!
+//! Under MPI every process runs all of this, and they decide alike because they agree on every time that a decision
+//! depends on. Code on bare threads would run once in each process, so there is none, and superstep's measures stand
+//! for themselves.
+//!
 //! - `step`: what a boundary costs, alone and with small traffic, and what starting a run costs.
 //! - `exchange`: how fast 8 MiB travel between each two processors, by each verb that moves data.
 //! - `array`: the kernels on distributed arrays, each named after what it does.
@@ -16,6 +20,7 @@
 mod array;
 mod clock;
 mod contest;
+mod digest;
 mod exchange;
 mod kernel;
 mod options;
@@ -23,6 +28,6 @@ mod raw;
 mod report;
 mod step;
 
-pub use kernel::{KERNELS, Kernel, Progress, run};
+pub use kernel::{KERNELS, Kernel, Progress, check, digests, run};
 pub use options::{Error, Extent, Load, Options};
-pub use report::{Measure, Paper, Ratio, Report, Speedup, Target, Unit};
+pub use report::{Digest, Measure, Paper, Ratio, Report, Speedup, Target, Unit};

@@ -1,7 +1,8 @@
 //! How a benchmark is to be run, and how that can fail.
 
+use crate::contest::Sample;
 use std::{any::Any, fmt, io};
-use superstep::{Config, Fabric};
+use superstep::{And, Config, Fabric, Group, Max};
 
 /// Puts a foreign load on one core that lasts until what it returns is dropped.
 ///
@@ -33,6 +34,8 @@ pub struct Options {
     pub fabric: Fabric,
     /// How to load a core; without it no contest under load is held.
     pub load: Option<Load>,
+    /// Adds up a number of each process by MPI itself; without it no boundary is held against that.
+    pub allreduce: Option<fn(u64) -> u64>,
 }
 
 impl Options {
@@ -44,6 +47,31 @@ impl Options {
     /// A configuration of superstep with so many processors.
     pub(crate) fn config(&self, procs: usize) -> Config {
         Config::new().procs(procs).fabric(self.fabric)
+    }
+
+    /// Whether superstep's side is several processes, each of which runs all of this.
+    pub(crate) fn is_mpi(&self) -> bool {
+        matches!(self.fabric, Fabric::Mpi { .. })
+    }
+
+    /// How many of so many processors are in one process.
+    pub(crate) fn in_one_process(&self, procs: usize) -> usize {
+        if let Fabric::Mpi { threads } = self.fabric { threads } else { procs }
+    }
+
+    /// What all processes together took: they have to decide alike how to go on.
+    pub(crate) fn agreed(&self, mine: Sample) -> superstep::Result<Sample> {
+        if !self.is_mpi() {
+            return Ok(mine);
+        }
+        let of_all = |g: &mut Group| g.step(|s| (s.reduce(mine.seconds, Max), s.reduce(mine.verified, And)));
+        let (seconds, verified) = Config::new().fabric(self.fabric).run(of_all)?;
+        Ok(Sample { seconds, verified, ..mine })
+    }
+
+    /// The longest of what a time is in all processes.
+    pub(crate) fn longest(&self, seconds: f64) -> superstep::Result<f64> {
+        Ok(self.agreed(Sample::by_hand(seconds, true))?.seconds)
     }
 
     /// The sizes to measure: of a brief and a full list the one that was asked for, each divided as asked for.
@@ -61,6 +89,8 @@ impl Options {
     pub(crate) fn fabric_name(&self) -> &'static str {
         match self.fabric {
             Fabric::Threads => "threads",
+            Fabric::Mpi { threads: 1 } => "mpi",
+            Fabric::Mpi { .. } => "mixed",
             Fabric::Sim { .. } => "sim",
             _ => "other",
         }
@@ -77,6 +107,7 @@ impl Default for Options {
             shrink: 1,
             fabric: Fabric::Threads,
             load: None,
+            allreduce: None,
         }
     }
 }

@@ -56,7 +56,7 @@ pub struct Measure {
     pub kernel: &'static str,
     /// What was done; a raw limit has its own, such as `empty/raw-epoch-flags`.
     pub variant: String,
-    /// What carried it: `threads`, `sim`, or `raw` for a limit.
+    /// What carried it: `threads`, `mpi`, `mixed` for processes of several threads, `sim`, or `raw` for a limit.
     pub fabric: &'static str,
     /// How many processors took part.
     pub procs: usize,
@@ -65,6 +65,26 @@ pub struct Measure {
     /// What `value` is given in.
     pub unit: Unit,
     /// Whether the answers of all rounds were right.
+    pub verified: bool,
+}
+
+impl Measure {
+    /// Whether it is of hand-written code, and not of superstep.
+    pub fn is_limit(&self) -> bool {
+        self.fabric == "raw"
+    }
+}
+
+/// What the answer of one of superstep's contenders comes to, after one iteration.
+#[derive(Clone, Debug)]
+pub struct Digest {
+    /// The kernel it belongs to.
+    pub kernel: &'static str,
+    /// What was done.
+    pub variant: String,
+    /// A number that any other bit of the answer, on whichever processor, would change.
+    pub value: u64,
+    /// Whether the answer was right.
     pub verified: bool,
 }
 
@@ -192,6 +212,15 @@ impl Report {
             self.measures.iter().find(same)
         };
         find(&ratio.variant).zip(find(&ratio.limit))
+    }
+
+    /// Superstep's measures that no ratio speaks of, because what they would be held against did not take part.
+    pub fn unmatched(&self) -> impl Iterator<Item = &Measure> {
+        self.measures.iter().filter(|measure| {
+            let names = |ratio: &Ratio| [&ratio.variant, &ratio.limit].contains(&&measure.variant);
+            let speaks = |ratio: &Ratio| (ratio.kernel, ratio.procs) == (measure.kernel, measure.procs) && names(ratio);
+            !measure.is_limit() && !self.ratios.iter().any(speaks)
+        })
     }
 
     pub(crate) fn append(&mut self, mut other: Self) {

@@ -11,6 +11,7 @@ use super::{
 use crate::{
     clock::{clocked, on_all},
     contest::{Contest, Sample},
+    digest::digest,
     options::Options,
     raw::{
         barrier::Barrier,
@@ -91,13 +92,13 @@ fn moved(
     target: &Array<u64, Block>,
     rounds: u64,
     step: impl Fn(&mut Group),
-) -> (f64, bool) {
+) -> (f64, bool, u64) {
     let rank = g.rank();
     step(g);
     let is_right = job.has_arrived(&target.local(), rank);
     target.local_mut().fill(0);
     let seconds = clocked(rounds, |_| step(g));
-    (seconds, is_right && job.has_arrived(&target.local(), rank))
+    (seconds, is_right && job.has_arrived(&target.local(), rank), digest(&target.local()))
 }
 
 fn permute(config: &Config, job: &Permutation, rounds: u64) -> Result<Sample> {
@@ -138,7 +139,7 @@ fn by_hand(job: &Permutation, rounds: u64) -> Result<Sample> {
                 });
                 gate.wait(rank, 2 * round);
             });
-            Sample { seconds, verified: job.has_arrived(target, rank) }
+            Sample::by_hand(seconds, job.has_arrived(target, rank))
         })
     })
 }

@@ -12,6 +12,7 @@ use super::{
 use crate::{
     clock::{clocked, on_all},
     contest::{Contest, Sample},
+    digest::digest,
     options::Options,
     raw::{
         barrier::Barrier,
@@ -132,7 +133,7 @@ fn gather(config: &Config, job: &Product, rounds: u64) -> Result<Sample> {
                 part.multiply(rows.start, &mut y.local_mut()[rows], |entry| elements[entry - entries.start]);
             }
         });
-        (seconds, *y.local() == job.result[range])
+        (seconds, *y.local() == job.result[range], digest(&y.local()))
     })
 }
 
@@ -148,7 +149,7 @@ fn mirror(config: &Config, job: &Product, rounds: u64) -> Result<Sample> {
             vector = g.step(|s| s.mirror_into(&x, .., room));
             part.multiply(0, &mut y.local_mut(), |entry| vector[part.columns[entry]]);
         });
-        (seconds, *y.local() == job.result[range])
+        (seconds, *y.local() == job.result[range], digest(&y.local()))
     })
 }
 
@@ -167,7 +168,7 @@ fn by_hand(job: &Product, rounds: u64) -> Result<Sample> {
                 part.multiply(0, results, |entry| vector[part.columns[entry]]);
                 gate.wait(rank, round);
             });
-            Sample { seconds, verified: *results == job.result[range] }
+            Sample::by_hand(seconds, *results == job.result[range])
         })
     })
 }

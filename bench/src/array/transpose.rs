@@ -8,6 +8,7 @@ use super::PROCS;
 use crate::{
     clock::{clocked, on_all},
     contest::{Contest, Sample},
+    digest::digest,
     options::Options,
     raw::{
         barrier::Barrier,
@@ -144,7 +145,7 @@ fn by_superstep(config: &Config, tiles: usize, rounds: u64) -> Result<Sample> {
         let mut room = Vec::new();
         let seconds = clocked(rounds, |_| room = transpose(g, &a, &b, deal, std::mem::take(&mut room)));
         let turned = deal.of(rank).enumerate().all(|(at, (row, column))| is_turned(&b.local()[place(at)], row, column));
-        (seconds, turned)
+        (seconds, turned, digest(&b.local()))
     })
 }
 
@@ -170,7 +171,7 @@ fn by_hand(procs: usize, tiles: usize, rounds: u64) -> Result<Sample> {
             });
             let mut tiles = deal.of(rank).enumerate();
             let verified = tiles.all(|(number, (row, column))| is_turned(&target[place(number)], row, column));
-            Sample { seconds, verified }
+            Sample::by_hand(seconds, verified)
         })
     })
 }

@@ -38,7 +38,7 @@ pub(super) fn memcpy(procs: usize, rounds: u64) -> Result<Sample> {
                 gate.wait(rank, round);
             });
             let verified = target.iter().zip(others(rank, procs)).all(|(part, from)| is_from(part, from, None));
-            Sample { seconds, verified }
+            Sample::by_hand(seconds, verified)
         })
     })
 }
@@ -65,7 +65,7 @@ pub(super) fn owned(procs: usize, rounds: u64) -> Result<Sample> {
         });
         let is_right =
             |(from, part): &(usize, Option<Vec<u64>>)| part.as_ref().is_some_and(|p| is_from(p, *from, None));
-        Sample { seconds, verified: received.len() == procs - 1 && received.iter().all(is_right) }
+        Sample::by_hand(seconds, received.len() == procs - 1 && received.iter().all(is_right))
     }))
 }
 
@@ -85,7 +85,7 @@ pub(super) fn fresh(procs: usize, rounds: u64) -> Result<Sample> {
             });
             let verified =
                 received.len() == procs - 1 && received.iter().all(|(from, part)| is_from(part, *from, None));
-            Sample { seconds, verified }
+            Sample::by_hand(seconds, verified)
         })
     })
 }
@@ -111,7 +111,7 @@ pub(super) fn buffered(procs: usize, rounds: u64) -> Result<Sample> {
                 }
                 gate.wait(rank, 2 * round);
             });
-            Sample { seconds, verified: is_complete(target, rank, procs, None) }
+            Sample::by_hand(seconds, is_complete(target, rank, procs, None))
         })
     })
 }
@@ -140,7 +140,7 @@ pub(super) fn given(procs: usize, rounds: u64) -> Result<Sample> {
                     elapsed += start.elapsed();
                 }
             }
-            Sample { seconds: elapsed.as_secs_f64(), verified: is_complete(target, rank, procs, None) }
+            Sample::by_hand(elapsed.as_secs_f64(), is_complete(target, rank, procs, None))
         })
     })
 }

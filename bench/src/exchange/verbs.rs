@@ -9,9 +9,14 @@ use super::{
 use crate::{
     clock::{WARM_UP, clocked, on_all},
     contest::Sample,
+    digest::digest,
 };
 use std::time::{Duration, Instant};
 use superstep::Config;
+
+fn digest_of_parts(parts: &[Vec<u64>]) -> u64 {
+    digest(&parts.iter().map(|part| digest(part)).collect::<Vec<_>>())
+}
 
 /// `exchange_slices`: what came is a vector that the receiver owns.
 pub(super) fn exchange_slices(config: &Config, rounds: u64) -> superstep::Result<Sample> {
@@ -26,7 +31,7 @@ pub(super) fn exchange_slices(config: &Config, rounds: u64) -> superstep::Result
             is_right &= others(rank, p).all(|from| received[from][0] == round);
         });
         is_right &= others(rank, p).all(|from| is_from(&received[from], from, Some(WARM_UP + rounds)));
-        (seconds, is_right)
+        (seconds, is_right, digest_of_parts(&received))
     })
 }
 
@@ -44,7 +49,7 @@ pub(super) fn get(config: &Config, rounds: u64) -> superstep::Result<Sample> {
             is_right &= received.iter().all(|part| part[0] == round);
         });
         is_right &= others(rank, p).zip(&received).all(|(from, part)| is_from(part, from, Some(WARM_UP + rounds)));
-        (seconds, is_right && received.len() == p - 1)
+        (seconds, is_right && received.len() == p - 1, digest_of_parts(&received))
     })
 }
 
@@ -60,7 +65,7 @@ pub(super) fn put(config: &Config, rounds: u64) -> superstep::Result<Sample> {
             is_right &= is_stamped(&target.local(), rank, p, round);
         });
         is_right &= is_complete(&target.local(), rank, p, Some(WARM_UP + rounds));
-        (seconds, is_right)
+        (seconds, is_right, digest(&target.local()))
     })
 }
 
@@ -79,7 +84,7 @@ pub(super) fn hp_put(config: &Config, rounds: u64) -> superstep::Result<Sample> 
             is_right &= is_stamped(&target.local(), rank, p, round);
         });
         is_right &= is_complete(&target.local(), rank, p, Some(WARM_UP + rounds));
-        (seconds, is_right)
+        (seconds, is_right, digest(&target.local()))
     })
 }
 
@@ -96,7 +101,7 @@ pub(super) fn hp_get(config: &Config, rounds: u64) -> superstep::Result<Sample> 
             is_right &= is_stamped(&target.local(), rank, p, round);
         });
         is_right &= is_complete(&target.local(), rank, p, Some(WARM_UP + rounds));
-        (seconds, is_right)
+        (seconds, is_right, digest(&target.local()))
     })
 }
 
@@ -122,6 +127,6 @@ pub(super) fn hp_put_given(config: &Config, rounds: u64) -> superstep::Result<Sa
             is_right &= is_stamped(&target.local(), rank, p, round);
         }
         is_right &= is_complete(&target.local(), rank, p, Some(WARM_UP + rounds));
-        (elapsed.as_secs_f64(), is_right)
+        (elapsed.as_secs_f64(), is_right, digest(&target.local()))
     })
 }

@@ -3,6 +3,7 @@
 use super::barrier::{EpochFlags, Yield};
 use crate::contest::Sample;
 use std::{
+    ops::Range,
     sync::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -57,12 +58,12 @@ impl Arrivals {
         Self((0..size).map(|_| Padded::default()).collect())
     }
 
-    /// Whether nobody gets past `wait` before all have come to it.
-    pub(crate) fn check(&self, rank: usize, mut wait: impl FnMut()) -> bool {
+    /// Whether `rank` does not get past `wait` before all of `seen` have come to it.
+    pub(crate) fn check(&self, rank: usize, seen: Range<usize>, mut wait: impl FnMut()) -> bool {
         (1..=CHECKS).fold(true, |is_right, round| {
             self.0[rank].0.store(round, Ordering::Relaxed);
             wait();
-            is_right && self.0.iter().all(|arrived| arrived.0.load(Ordering::Relaxed) >= round)
+            is_right && self.0[seen.clone()].iter().all(|arrived| arrived.0.load(Ordering::Relaxed) >= round)
         })
     }
 }

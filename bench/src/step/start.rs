@@ -2,8 +2,9 @@
 
 use super::KERNEL;
 use crate::{
-    clock::timed,
+    clock::{on_all, timed},
     contest::{Contest, Sample},
+    digest::digest,
     options::Options,
     report::Target,
 };
@@ -11,10 +12,13 @@ use std::thread;
 use superstep::Config;
 
 fn run(config: &Config, procs: usize, runs: u64) -> superstep::Result<Sample> {
-    let ranks = config.run_all(|g| g.rank())?;
-    let mut is_right = ranks.into_iter().eq(0..procs);
+    let all_are_there = on_all(config, |g| {
+        let ranks = g.step(|s| s.collect(s.rank()));
+        (0.0, ranks.iter().copied().eq(0..procs), digest(&ranks))
+    })?;
+    let mut is_right = all_are_there.verified;
     let seconds = timed(runs, |_| is_right &= config.run(|_| ()).is_ok());
-    Ok(Sample { seconds, verified: is_right })
+    Ok(Sample { seconds, verified: is_right, ..all_are_there })
 }
 
 fn spawn_and_join(procs: usize, rounds: u64) -> Sample {
@@ -24,7 +28,7 @@ fn spawn_and_join(procs: usize, rounds: u64) -> Sample {
         let ranks = threads.into_iter().map(|thread| thread.join().unwrap_or(procs));
         is_right &= ranks.eq(0..procs);
     });
-    Sample { seconds, verified: is_right }
+    Sample::by_hand(seconds, is_right)
 }
 
 /// Starting so many processors.

@@ -1,9 +1,10 @@
 //! Steps with 8 bytes of traffic, against the empty step.
 
-use super::{KERNEL, empty};
+use super::{KERNEL, empty::Empty};
 use crate::{
-    clock::timed,
+    clock::{on_all, timed},
     contest::{Contest, Sample},
+    digest::digest,
     options::Options,
     report::Target,
 };
@@ -14,20 +15,20 @@ const LIMIT: &str = "empty-beside-traffic";
 
 /// Each step sums a number over all processors and over those before; every result is checked.
 fn reduce_and_prefix(config: &Config, steps: u64) -> superstep::Result<Sample> {
-    let samples = config.run_all(|g| {
+    on_all(config, |g| {
         let (rank, p) = (g.rank() as u64, g.size() as u64);
-        let mut is_right = true;
+        let (mut is_right, mut last) = (true, [0; 2]);
         let mut step = |round: u64| {
             let mine = round + rank;
             let (sum, before) = g.step(|s| (s.reduce(mine, Sum), s.prefix(mine, Sum)));
             is_right &= sum == p * round + p * (p - 1) / 2;
             is_right &= before == rank * round + rank * rank.saturating_sub(1) / 2;
+            last = [sum, before];
         };
         step(0);
         let seconds = timed(steps, step);
-        Sample { seconds, verified: is_right }
-    })?;
-    Ok(Sample::of_all(samples))
+        (seconds, is_right, digest(&last))
+    })
 }
 
 /// How many puts are checked one by one before the clock starts; while it runs, only the last is.
@@ -35,7 +36,7 @@ const CHECKS: u64 = 100;
 
 /// Each step puts a number into the next processor's area.
 fn put(config: &Config, steps: u64) -> superstep::Result<Sample> {
-    let samples = config.run_all(|g| {
+    on_all(config, |g| {
         let (rank, p) = (g.rank(), g.size());
         let (to, from) = ((rank + 1) % p, (rank + p - 1) % p);
         let area = g.area::<u64>(1);
@@ -48,17 +49,16 @@ fn put(config: &Config, steps: u64) -> superstep::Result<Sample> {
         }
         let seconds = timed(steps, |round| step(CHECKS + round));
         is_right &= area.local()[0] == number(CHECKS + steps, from);
-        Sample { seconds, verified: is_right }
-    })?;
-    Ok(Sample::of_all(samples))
+        (seconds, is_right, digest(&area.local()))
+    })
 }
 
 /// A reduction with a prefix, and a put, on so many processors.
 pub(super) fn contest(procs: usize, options: &Options) -> Contest {
     let config = || options.config(procs);
-    let (of_empty, of_reduce, of_put) = (config(), config(), config());
+    let (empty, of_reduce, of_put) = (Empty::new(procs, options), config(), config());
     Contest::of_times(KERNEL, procs)
-        .superstep(LIMIT, options, move |steps| empty::measure(&of_empty, procs, steps))
+        .superstep(LIMIT, options, move |steps| empty.measure(steps))
         .superstep("reduce+prefix", options, move |steps| reduce_and_prefix(&of_reduce, steps))
         .superstep("put8", options, move |steps| put(&of_put, steps))
         .claim("reduce+prefix", [LIMIT], Target::AtMost(2.0))

@@ -1,9 +1,8 @@
 //! What the command line says.
 
-use crate::run;
-use clap::{Parser, Subcommand, ValueEnum};
+use crate::{place, run};
+use clap::{Parser, Subcommand};
 use std::path::PathBuf;
-use superstep::Fabric;
 use superstep_bench::Options;
 
 /// Bulk-synchronous parallel programs: run them, measure a machine, and what superstep makes of it.
@@ -35,12 +34,20 @@ pub(crate) enum Command {
 ///
 /// Without a name every kernel runs, those on arrays with their smaller sizes. A kernel that is named runs with all its
 /// sizes, which takes up to some minutes and 4 GB.
+///
+/// With --fabric mpi this command has itself launched as `superstep run` launches programs, or takes part where a
+/// launcher has started it. Code on bare threads takes no part then, so most lines have no limit; the empty step is held
+/// against `MPI_Allreduce`. Every process holds the whole of what a kernel works on.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   superstep bench                      every kernel, with its smaller sizes
   superstep bench quicksort            one kernel, with all its sizes
   superstep bench step --rounds 20     one kernel, measured longer
-  superstep bench --procs 4 --json     one JSON object per line")]
+  superstep bench --procs 4 --json     one JSON object per line
+  superstep bench step --fabric mpi -n 4               four processes
+  superstep bench step --fabric mpi -n 4 --threads 2   two processes of two threads
+  superstep run -n 8 --hosts hosts superstep bench     on the hosts of a file
+  superstep bench --digest --shrink 1000 -n 4          answers to compare with another fabric's")]
 pub(crate) struct Bench {
     /// Which kernels to run; all of them unless named.
     #[arg(value_name = "KERNEL")]
@@ -51,8 +58,11 @@ pub(crate) struct Bench {
     /// Print one JSON object per line instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Use so many processors instead of each kernel's usual numbers.
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    /// Print what superstep's answers come to after one iteration, instead of times: the same on every fabric.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) digest: bool,
+    /// Use so many processors instead of each kernel's usual numbers; under MPI two processes unless given.
+    #[arg(short = 'n', long, value_name = "N", value_parser = at_least_one)]
     pub(crate) procs: Option<usize>,
     /// Take the best of so many rounds.
     #[arg(long, value_name = "N", default_value_t = Options::ROUNDS, value_parser = at_least_one)]
@@ -63,9 +73,11 @@ pub(crate) struct Bench {
     /// Divide the sizes of the kernels on arrays by so many, for a quick look.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least_one)]
     pub(crate) shrink: usize,
-    /// What carries superstep's side.
-    #[arg(long, value_enum, default_value_t = Carrier::Threads)]
-    pub(crate) fabric: Carrier,
+    /// What carries superstep's side; threads unless a launcher has started this command.
+    #[arg(long, value_enum)]
+    pub(crate) fabric: Option<place::Carrier>,
+    #[command(flatten)]
+    pub(crate) processes: Processes,
 }
 
 /// Measure the parameters r, g and l of this machine in the BSP model.
@@ -73,15 +85,22 @@ pub(crate) struct Bench {
 /// A step in which every processor computes w operations and sends and receives at most h words takes about w/r + g h +
 /// l. Here r is how fast a processor computes while all do, g the time per word of 8 bytes when all communicate at once
 /// (a total exchange by put), and l the time of an empty step.
+///
+/// With --fabric mpi this command has itself launched as `superstep run` launches programs, or takes part where a
+/// launcher has started it; with one number of processors then.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   superstep probe                      from one processor to four per core
   superstep probe --procs 1 2 8        these numbers of processors
   superstep probe --svg plot.svg       and a plot of time against h
-  superstep probe --json probe.json    one JSON object per line, into a file")]
+  superstep probe --json probe.json    one JSON object per line, into a file
+  superstep probe --fabric mpi -n 4                  four processes
+  superstep probe --fabric mpi -n 4 --threads 2      two processes of two threads
+  superstep run -n 8 --hosts hosts superstep probe   on the hosts of a file")]
 pub(crate) struct Probe {
-    /// Measure with so many processors; 1 to the number of cores, twice and four times that unless given.
-    #[arg(long, value_name = "N", num_args = 1.., value_parser = at_least_one)]
+    /// Measure with so many processors; 1 to the number of cores, twice and four times that unless given. Under MPI
+    /// this is one number: that of the cores unless given.
+    #[arg(short = 'n', long, value_name = "N", num_args = 1.., value_parser = at_least_one)]
     pub(crate) procs: Vec<usize>,
     /// Print one JSON object per line instead of a table, or write them to a file beside it.
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
@@ -93,23 +112,22 @@ pub(crate) struct Probe {
     /// Take the best of so many rounds.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = at_least_one)]
     pub(crate) rounds: usize,
+    /// What carries the steps; threads unless a launcher has started this command.
+    #[arg(long, value_enum)]
+    pub(crate) fabric: Option<run::Carrier>,
+    #[command(flatten)]
+    pub(crate) processes: Processes,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Carrier {
-    /// Threads of this process.
-    Threads,
-    /// Simulated processors that take turns and speak by messages; for looking at costs, not for speed.
-    Sim,
-}
-
-impl From<Carrier> for Fabric {
-    fn from(carrier: Carrier) -> Self {
-        match carrier {
-            Carrier::Threads => Self::Threads,
-            Carrier::Sim => Self::Sim { seed: 0, shares_memory: false },
-        }
-    }
+/// How it is under MPI.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct Processes {
+    /// Under MPI let each process have so many processors as threads, instead of one; N must be divisible by it.
+    #[arg(long, value_name = "T", value_parser = at_least_one)]
+    pub(crate) threads: Option<usize>,
+    /// Says that this command has had itself launched.
+    #[arg(long, hide = true)]
+    pub(crate) again: bool,
 }
 
 pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {

@@ -12,6 +12,8 @@ pub(crate) enum Failure {
     Help(clap::Error),
     /// Whoever reads the output has stopped to.
     NobodyReads,
+    /// Another process has told it; what is left is the exit code.
+    Told(u8),
 }
 
 impl Failure {
@@ -25,23 +27,25 @@ impl Failure {
         Self::Failed(format!("{} could not be written: {error}", path.display()))
     }
 
-    pub(crate) fn report(self) -> ExitCode {
+    pub(crate) fn code(&self) -> u8 {
         match self {
-            Self::Usage(message) => {
-                eprintln!("superstep: {message}; see superstep --help");
-                ExitCode::from(2)
-            }
-            Self::Failed(message) => {
-                eprintln!("superstep: {message}");
-                ExitCode::FAILURE
-            }
-            Self::Help(error) => {
-                // A pipe that was closed is no reason to complain.
-                let _ = error.print();
-                ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
-            }
-            Self::NobodyReads => ExitCode::SUCCESS,
+            Self::Usage(_) => 2,
+            Self::Failed(_) => 1,
+            Self::Help(error) => u8::try_from(error.exit_code()).unwrap_or(2),
+            Self::NobodyReads => 0,
+            Self::Told(code) => *code,
         }
+    }
+
+    pub(crate) fn report(self) -> ExitCode {
+        match &self {
+            Self::Usage(message) => eprintln!("superstep: {message}; see superstep --help"),
+            Self::Failed(message) => eprintln!("superstep: {message}"),
+            // A pipe that was closed is no reason to complain.
+            Self::Help(error) => drop(error.print()),
+            Self::NobodyReads | Self::Told(_) => {}
+        }
+        ExitCode::from(self.code())
     }
 }
 

@@ -7,6 +7,7 @@ mod bench;
 mod failure;
 mod jsonl;
 mod paint;
+mod place;
 mod probe;
 mod progress;
 mod run;
@@ -19,8 +20,8 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let outcome = Args::try_parse().map_err(Failure::from).and_then(|args| match args.command {
-        Command::Bench(args) => bench::run(&args).map(|()| ExitCode::SUCCESS),
-        Command::Probe(args) => probe::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Bench(args) => bench::run(&args),
+        Command::Probe(args) => probe::run(&args),
         Command::Run(options) => run::run(&options),
         Command::Hello(hello) => run::hello::run(&hello),
         Command::Spin => spin::run().map(|()| ExitCode::SUCCESS),

@@ -13,6 +13,10 @@ impl Paint {
         Self { is_on: std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none() }
     }
 
+    pub(crate) fn none() -> Self {
+        Self { is_on: false }
+    }
+
     fn wrap(self, code: &str, text: &str) -> String {
         if self.is_on { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }

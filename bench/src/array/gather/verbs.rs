@@ -4,6 +4,7 @@ use super::Reads;
 use crate::{
     clock::{clocked, on_all},
     contest::Sample,
+    digest::digest,
 };
 use superstep::{Array, Block, Config, Group, Result};
 
@@ -23,7 +24,7 @@ pub(super) fn gather(config: &Config, reads: &Reads, rounds: u64) -> Result<Samp
             values = Vec::new();
             values = g.step(|s| s.gather(&table, at));
         });
-        (seconds, reads.are_right(&values, rank))
+        (seconds, reads.are_right(&values, rank), digest(&values))
     })
 }
 
@@ -36,7 +37,7 @@ pub(super) fn gather_into(config: &Config, reads: &Reads, rounds: u64) -> Result
             let room = std::mem::take(&mut values);
             values = g.step(|s| s.gather_into(&table, at, room));
         });
-        (seconds, reads.are_right(&values, rank))
+        (seconds, reads.are_right(&values, rank), digest(&values))
     })
 }
 
@@ -55,6 +56,6 @@ pub(super) fn gatherer(config: &Config, reads: &Reads, rounds: u64) -> Result<Sa
                 wanted.finish()
             });
         });
-        (seconds, reads.are_right(&values, rank))
+        (seconds, reads.are_right(&values, rank), digest(&values))
     })
 }

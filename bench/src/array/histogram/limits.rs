@@ -32,7 +32,7 @@ pub(super) fn one(updates: &Updates, rounds: u64) -> Result<Sample> {
                 });
                 gate.wait(rank, 2 * round);
             });
-            Sample { seconds, verified: updates.are_counted(table, rank, WARM_UP + rounds) }
+            Sample::by_hand(seconds, updates.are_counted(table, rank, WARM_UP + rounds))
         })
     })
 }
@@ -57,7 +57,7 @@ pub(super) fn each(updates: &Updates, rounds: u64) -> Result<Sample> {
                 });
                 gate.wait(rank, 2 * round);
             });
-            Sample { seconds, verified: updates.are_summed(table, rank, WARM_UP + rounds) }
+            Sample::by_hand(seconds, updates.are_summed(table, rank, WARM_UP + rounds))
         })
     })
 }

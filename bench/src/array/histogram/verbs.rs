@@ -4,6 +4,7 @@ use super::job::Updates;
 use crate::{
     clock::{WARM_UP, clocked, on_all},
     contest::Sample,
+    digest::digest,
 };
 use superstep::{Block, Config, Result, Sum};
 
@@ -13,7 +14,7 @@ pub(super) fn scatter_one(config: &Config, updates: &Updates, rounds: u64) -> Re
         let (rank, table) = (g.rank(), g.array::<u64, Block>(updates.procs() * updates.len));
         let at = &updates.indices[rank];
         let seconds = clocked(rounds, |_| g.step(|s| s.scatter_one(&table, at, 1, Sum)));
-        (seconds, updates.are_counted(&table.local(), rank, WARM_UP + rounds))
+        (seconds, updates.are_counted(&table.local(), rank, WARM_UP + rounds), digest(&table.local()))
     })
 }
 
@@ -23,7 +24,7 @@ pub(super) fn scatter(config: &Config, updates: &Updates, rounds: u64) -> Result
         let (rank, table) = (g.rank(), g.array::<u64, Block>(updates.procs() * updates.len));
         let (at, values) = (&updates.indices[rank], &updates.values[rank]);
         let seconds = clocked(rounds, |_| g.step(|s| s.scatter(&table, at, values, Sum)));
-        (seconds, updates.are_summed(&table.local(), rank, WARM_UP + rounds))
+        (seconds, updates.are_summed(&table.local(), rank, WARM_UP + rounds), digest(&table.local()))
     })
 }
 
@@ -39,7 +40,7 @@ pub(super) fn scatterer_one(config: &Config, updates: &Updates, rounds: u64) -> 
                 }
             });
         });
-        (seconds, updates.are_counted(&table.local(), rank, WARM_UP + rounds))
+        (seconds, updates.are_counted(&table.local(), rank, WARM_UP + rounds), digest(&table.local()))
     })
 }
 
@@ -55,6 +56,6 @@ pub(super) fn scatterer(config: &Config, updates: &Updates, rounds: u64) -> Resu
                 }
             });
         });
-        (seconds, updates.are_summed(&table.local(), rank, WARM_UP + rounds))
+        (seconds, updates.are_summed(&table.local(), rank, WARM_UP + rounds), digest(&table.local()))
     })
 }

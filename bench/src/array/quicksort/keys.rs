@@ -1,6 +1,7 @@
 //! What is sorted.
 
 use super::super::random::Random;
+use bytemuck::NoUninit;
 use rayon::slice::ParallelSliceMut;
 use superstep::Element;
 
@@ -11,7 +12,7 @@ impl Bits for u32 {}
 impl Bits for u64 {}
 
 /// A key with a total order.
-pub(super) trait Key: Element + Default + PartialEq {
+pub(super) trait Key: Element + Default + PartialEq + NoUninit {
     /// Whole numbers of the same size.
     type Bits: Bits;
 

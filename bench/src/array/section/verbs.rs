@@ -6,6 +6,7 @@ use super::{fill, is_block};
 use crate::{
     clock::{WARM_UP, clocked, on_all},
     contest::Sample,
+    digest::digest,
 };
 use superstep::{Block, Config, Group, Result, Step};
 
@@ -26,7 +27,7 @@ fn reading(
             block = read(g, &a, next * words..(next + 1) * words, std::mem::take(&mut block));
             is_right &= block[0] == round;
         });
-        (seconds, is_right && is_block(&block, words, next, WARM_UP + rounds))
+        (seconds, is_right && is_block(&block, words, next, WARM_UP + rounds), digest(&block))
     })
 }
 
@@ -57,6 +58,6 @@ pub(super) fn update(config: &Config, words: usize, rounds: u64) -> Result<Sampl
             g.step(|s| s.update(&a, next * words..(next + 1) * words, &mine.local()));
             is_right &= a.local()[0] == round;
         });
-        (seconds, is_right && is_block(&a.local(), words, before, WARM_UP + rounds))
+        (seconds, is_right && is_block(&a.local(), words, before, WARM_UP + rounds), digest(&a.local()))
     })
 }

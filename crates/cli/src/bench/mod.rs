@@ -5,47 +5,97 @@ mod json;
 mod speedups;
 mod table;
 
-use crate::{args, failure::Failure, paint::Paint, progress, spin};
-use std::io::{self, Write};
+use crate::{
+    args,
+    failure::Failure,
+    place::{Asked, Place},
+    progress, spin,
+};
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
 use superstep_bench::{Error, Extent, KERNELS, Kernel, Options};
 
 /// Runs what was asked for.
-pub(crate) fn run(args: &args::Bench) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+pub(crate) fn run(args: &args::Bench) -> Result<ExitCode, Failure> {
     if args.list {
-        let width = KERNELS.iter().map(|kernel| kernel.name.len()).max().unwrap_or(0);
-        for kernel in KERNELS {
-            writeln!(out, "{:width$}  {}", kernel.name, kernel.about)?;
-        }
-        return Ok(());
+        list(&mut io::stdout().lock())?;
+        return Ok(ExitCode::SUCCESS);
     }
-    let kernels = chosen(&args.kernels)?;
-    let options = Options {
+    let place = Place::find(&Asked {
+        fabric: args.fabric,
         procs: args.procs,
+        processes: args.processes,
+        usual: |threads| 2 * threads,
+    })?;
+    place.end(run_at(&place, args))
+}
+
+fn list(out: &mut impl Write) -> io::Result<()> {
+    let width = KERNELS.iter().map(|kernel| kernel.name.len()).max().unwrap_or(0);
+    for kernel in KERNELS {
+        writeln!(out, "{:width$}  {}", kernel.name, kernel.about)?;
+    }
+    Ok(())
+}
+
+fn run_at(place: &Place, args: &args::Bench) -> Result<ExitCode, Failure> {
+    let kernels = chosen(&args.kernels)?;
+    superstep_bench::check(&kernels, place.procs).map_err(failure)?;
+    if let Some(ended) = place.elsewhere() {
+        return ended;
+    }
+    let is_mpi = place.threads().is_some();
+    let options = Options {
+        procs: place.procs,
         rounds: args.rounds,
         round_seconds: args.round_ms as f64 / 1e3,
         extent: if args.kernels.is_empty() { Extent::Brief } else { Extent::Full },
         shrink: args.shrink,
-        fabric: args.fabric.into(),
-        load: Some(Box::new(spin::start)),
+        fabric: place.fabric,
+        load: if is_mpi || args.digest { None } else { Some(Box::new(spin::start)) },
+        // MPI is there when this is called; if it were not, the sum would be wrong, and that would be told.
+        allreduce: if is_mpi { Some(|mine| fabric::mpi::allreduce(mine).unwrap_or(u64::MAX)) } else { None },
     };
-    let bar = progress::bar(!args.json);
-    let outcome = superstep_bench::run(&kernels, &options, |progress| {
+    let is_right =
+        if args.digest { digest(place, &kernels, &options)? } else { measure(place, args, &kernels, &options)? };
+    if is_right { Ok(ExitCode::SUCCESS) } else { Err(Failure::failed("some answers are wrong")) }
+}
+
+/// Shows what all answers come to, and says whether they are right.
+fn digest(place: &Place, kernels: &[&Kernel], options: &Options) -> Result<bool, Failure> {
+    let mut out = place.output();
+    let digests = superstep_bench::digests(kernels, options).map_err(failure)?;
+    for digest in &digests {
+        writeln!(out, "{}/{} {:016x}", digest.kernel, digest.variant, digest.value)?;
+    }
+    Ok(digests.iter().all(|digest| digest.verified))
+}
+
+/// Shows what all kernels found, and says whether their answers are right.
+fn measure(place: &Place, args: &args::Bench, kernels: &[&Kernel], options: &Options) -> Result<bool, Failure> {
+    let bar = progress::bar(!args.json && place.speaks);
+    let outcome = superstep_bench::run(kernels, options, |progress| {
         bar.set_length(progress.total as u64);
         bar.set_position(progress.done as u64);
         bar.set_message(progress.now.to_owned());
     });
     bar.finish_and_clear();
-    let report = outcome.map_err(|error| match error {
-        Error::TooFewProcs { .. } => Failure::Usage(error.to_string()),
-        error => Failure::failed(error),
-    })?;
+    let (report, mut out) = (outcome.map_err(failure)?, place.output());
     if args.json {
         json::write(&mut out, &report)?;
     } else {
-        table::write(&mut out, &kernels, &report, args.rounds, Paint::for_stdout())?;
+        table::write(&mut out, kernels, &report, args.rounds, place.paint())?;
     }
-    if report.is_verified() { Ok(()) } else { Err(Failure::failed("some answers are wrong")) }
+    Ok(report.is_verified())
+}
+
+fn failure(error: Error) -> Failure {
+    match error {
+        Error::TooFewProcs { .. } => Failure::Usage(error.to_string()),
+        error => Failure::failed(error),
+    }
 }
 
 /// The kernels of these names, or all if none is named.

@@ -8,7 +8,8 @@ use superstep_bench::{Kernel, Measure, Ratio, Report};
 /// The columns of a row, left to right, without colour.
 struct Row {
     cells: [String; 7],
-    is_met: bool,
+    /// Whether its target is met, if it has one.
+    is_met: Option<bool>,
     is_verified: bool,
 }
 
@@ -33,9 +34,17 @@ fn row(ratio: &Ratio, ours: &Measure, limit: &Measure) -> Row {
             format!("{:.2}", ratio.value),
             ratio.target.to_string(),
         ],
-        is_met: ratio.is_met(),
+        is_met: Some(ratio.is_met()),
         is_verified: ours.verified && limit.verified,
     }
+}
+
+/// A measure that is held against nothing.
+fn row_alone(ours: &Measure) -> Row {
+    let none = || "-".to_owned();
+    let value = format!("{} {}", number(ours.value), ours.unit);
+    let cells = [ours.variant.clone(), ours.procs.to_string(), value, none(), none(), none(), none()];
+    Row { cells, is_met: None, is_verified: ours.verified }
 }
 
 /// Three digits that count, whatever the size.
@@ -67,14 +76,22 @@ pub(super) fn write(
 ) -> io::Result<()> {
     for kernel in kernels {
         let of_kernel = report.ratios.iter().filter(|ratio| ratio.kernel == kernel.name);
-        let rows: Vec<Row> =
+        let mut rows: Vec<Row> =
             of_kernel.filter_map(|ratio| report.sides(ratio).map(|(ours, limit)| row(ratio, ours, limit))).collect();
+        rows.extend(report.unmatched().filter(|measure| measure.kernel == kernel.name).map(row_alone));
         writeln!(out, "\n{}: {}\n", paint.bold(kernel.name), kernel.about)?;
         write_rows(out, &rows, paint)?;
         let of_kernel = report.speedups.iter().filter(|speedup| speedup.kernel == kernel.name);
         speedups::write(out, &of_kernel.collect::<Vec<_>>(), paint)?;
     }
-    let met = report.ratios.iter().filter(|ratio| ratio.is_met()).count();
+    let targets = match (report.ratios.len(), report.ratios.iter().filter(|ratio| ratio.is_met()).count()) {
+        (0, _) => "no targets".to_owned(),
+        (all, met) => format!("{met} of {all} targets met"),
+    };
+    if report.unmatched().next().is_some() {
+        let why = "No limit: the same by hand is on threads of one process, and takes no part under MPI.";
+        writeln!(out, "\n{}", paint.faint(why))?;
+    }
     let answers = match report.measures.iter().filter(|measure| !measure.verified).count() {
         0 => "every answer is right".to_owned(),
         wrong => format!("{wrong} of {} have WRONG ANSWERS", report.measures.len()),
@@ -84,14 +101,18 @@ pub(super) fn write(
         1 => "One round".to_owned(),
         rounds => format!("Best of {rounds} rounds by turns"),
     };
-    writeln!(out, "\n{best}; {met} of {} targets met; {answers}.", report.ratios.len())
+    writeln!(out, "\n{best}; {targets}; {answers}.")
 }
 
 fn write_rows(out: &mut impl Write, rows: &[Row], paint: Paint) -> io::Result<()> {
     let columns = Columns::new(HEADS, rows.iter().map(|row| &row.cells));
     writeln!(out, "  {}", paint.faint(&columns.head()))?;
     for row in rows {
-        let met = if row.is_met { paint.good("✓ met   ") } else { paint.bad("✗ missed") };
+        let met = match row.is_met {
+            Some(true) => paint.good("✓ met   "),
+            Some(false) => paint.bad("✗ missed"),
+            None => paint.faint("no limit"),
+        };
         let verified = if row.is_verified { paint.faint("verified") } else { paint.bad("WRONG") };
         writeln!(out, "  {}  {met}  {verified}", columns.line(&row.cells))?;
     }

@@ -5,7 +5,7 @@
 
 use super::{Parameters, Point, fit};
 use std::{hint::black_box, time::Instant};
-use superstep::{Area, Config, Fabric, Group, Max};
+use superstep::{And, Area, Config, Fabric, Group, Max};
 
 /// The largest relation: 8 MiB per processor.
 const H_MAX: usize = 1 << 20;
@@ -24,20 +24,23 @@ struct Round {
 }
 
 /// Measures on so many processors, and takes the best of several rounds for each figure.
-pub(super) fn parameters(procs: usize, rounds: usize, mut tick: impl FnMut()) -> superstep::Result<Parameters> {
-    let config = Config::new().procs(procs).fabric(Fabric::Threads);
+pub(super) fn parameters(
+    procs: usize,
+    fabric: Fabric,
+    rounds: usize,
+    mut tick: impl FnMut(),
+) -> superstep::Result<Parameters> {
+    let config = Config::new().procs(procs).fabric(fabric);
     let mut best: Option<Round> = None;
     for _ in 0..rounds {
-        let all = config.run_all(measure)?;
-        let verified = all.iter().all(|round| round.verified);
-        let round = all.into_iter().next().map(|round| Round { verified, ..round });
-        best = match (best, round) {
-            (Some(best), Some(round)) => Some(best.with(&round)),
-            (best, round) => best.or(round),
-        };
+        let round = config.run(measure)?;
+        best = Some(match best {
+            Some(best) => best.with(&round),
+            None => round,
+        });
         tick();
     }
-    let Round { r, l, points, verified } = best.expect("there is at least one round, on at least one processor");
+    let Round { r, l, points, verified } = best.expect("there is at least one round");
     Ok(Parameters { procs, r, g: fit::slope(&points, l), l, points, verified })
 }
 
@@ -54,6 +57,7 @@ impl Round {
     }
 }
 
+/// Measures once. Collective; everybody gets the same.
 fn measure(g: &mut Group) -> Round {
     let mut verified = true;
     let mut points = Vec::new();
@@ -67,6 +71,7 @@ fn measure(g: &mut Group) -> Round {
         points.push(Point { h, seconds });
     }
     let l = time(g, |g| g.step(|_| ()));
+    let verified = g.step(|s| s.reduce(verified, And));
     Round { r: flop_rate(g), l, points, verified }
 }
 

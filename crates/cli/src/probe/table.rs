@@ -1,14 +1,24 @@
 //! Parameters for people.
 
 use super::Parameters;
-use crate::paint::Paint;
+use crate::place::Place;
 use std::io::{self, Write};
 
-/// Writes one line per number of processors, and what the columns mean.
-pub(super) fn write(out: &mut impl Write, found: &[Parameters], rounds: usize, paint: Paint) -> io::Result<()> {
+/// What the parameters are of. Under MPI that may be several machines, and a launcher may bind each process to a core.
+fn whose(place: &Place) -> String {
     let cores = superstep::cores();
-    let plural = if cores == 1 { "" } else { "s" };
-    writeln!(out, "\n{} of this machine, {cores} core{plural}, on threads\n", paint.bold("BSP parameters"))?;
+    match place.threads() {
+        None if cores == 1 => "of this machine, 1 core, on threads".to_owned(),
+        None => format!("of this machine, {cores} cores, on threads"),
+        Some(1) => "under MPI, of processes of one thread".to_owned(),
+        Some(threads) => format!("under MPI, of processes of {threads} threads"),
+    }
+}
+
+/// Writes one line per number of processors, and what the columns mean.
+pub(super) fn write(out: &mut impl Write, found: &[Parameters], rounds: usize, place: &Place) -> io::Result<()> {
+    let paint = place.paint();
+    writeln!(out, "\n{} {}\n", paint.bold("BSP parameters"), whose(place))?;
     let heads = format!(
         "{:>5} {:>11} {:>11} {:>11} {:>11} {:>11}",
         "p", "r MFLOP/s", "g ns/word", "g flops", "l µs", "l flops"

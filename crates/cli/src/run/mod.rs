@@ -19,6 +19,7 @@ mod slots;
 mod watch;
 
 pub(crate) use options::Options;
+pub(crate) use plan::Carrier;
 
 use crate::failure::Failure;
 use hosts::Hosts;
@@ -34,6 +35,30 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         eprintln!("{}", line.quoted());
     }
     watch::watch(&line, labels)
+}
+
+/// Starts this very command under an MPI launcher, on so many processors, with the arguments that it was given.
+pub(crate) fn again(procs: usize, threads: usize) -> Result<ExitCode, Failure> {
+    let lost = |error| Failure::Failed(format!("this command does not find itself: {error}"));
+    let mut program = vec![env::current_exe().map_err(lost)?.into_os_string()];
+    program.extend(env::args_os().skip(1));
+    // Right after the name of the subcommand, where it is an option whatever comes behind.
+    program.insert(program.len().min(2), "--again".into());
+    run(&Options {
+        procs,
+        threads: Some(threads),
+        hosts: None,
+        fabric: Some(Carrier::Mpi),
+        launcher: None,
+        prefix: false,
+        verbose: false,
+        program,
+    })
+}
+
+/// How many threads a process has: as asked for, or as the environment says, or one.
+pub(crate) fn threads(asked: Option<usize>) -> Result<usize, Failure> {
+    plan::threads(asked, env::var_os("SUPERSTEP_THREADS").as_ref())
 }
 
 /// The command line to start, and how its output is labelled where that has to be made uniform.

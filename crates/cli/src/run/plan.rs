@@ -9,7 +9,7 @@ pub(super) const THREADS: &str = "threads";
 
 /// What carries the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Carrier {
+pub(crate) enum Carrier {
     /// Threads of one process.
     Threads,
     /// Processes that an MPI launcher starts.
@@ -48,7 +48,7 @@ pub(super) fn decide(asked: &Asked) -> Result<Plan, Failure> {
     if is_alone {
         return alone(asked, &name).map(|()| Plan::Alone { fabric });
     }
-    let threads = threads(asked)?;
+    let threads = threads(asked.threads, asked.threads_variable.as_ref())?;
     if !asked.procs.is_multiple_of(threads) {
         return Err(indivisible(asked.procs, threads));
     }
@@ -70,8 +70,9 @@ fn alone(asked: &Asked, because: &str) -> Result<(), Failure> {
     Err(Failure::Usage(format!("{because} means one process, but {what}; leave one of the two out")))
 }
 
-fn threads(asked: &Asked) -> Result<usize, Failure> {
-    match (asked.threads, &asked.threads_variable) {
+/// How many threads each process has: as asked for, or as `SUPERSTEP_THREADS` says.
+pub(super) fn threads(asked: Option<usize>, variable: Option<&OsString>) -> Result<usize, Failure> {
+    match (asked, variable) {
         (Some(threads), _) => Ok(threads),
         (None, None) => Ok(1),
         (None, Some(value)) => {

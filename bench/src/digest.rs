@@ -1,0 +1,50 @@
+//! What an answer comes to: one number that another bit, or another order, would change.
+
+use bytemuck::NoUninit;
+
+/// So many words are taken in side by side, because a multiplication waits for the one before.
+const LANES: usize = 4;
+const WORD: usize = size_of::<u64>();
+
+/// What these values come to, by their bits.
+pub(crate) fn digest<T: NoUninit>(values: &[T]) -> u64 {
+    let bytes: &[u8] = bytemuck::cast_slice(values);
+    let (blocks, rest) = bytes.as_chunks::<{ LANES * WORD }>();
+    let mut lanes = [1; LANES];
+    for block in blocks {
+        for (lane, &word) in lanes.iter_mut().zip(block.as_chunks::<WORD>().0) {
+            *lane = taken_in(*lane, u64::from_le_bytes(word));
+        }
+    }
+    let rest = rest.iter().map(|&byte| u64::from(byte));
+    lanes.into_iter().chain(rest).fold(bytes.len() as u64, taken_in)
+}
+
+/// Of different words, or different numbers so far, each gives another number.
+#[inline]
+fn taken_in(so_far: u64, word: u64) -> u64 {
+    (so_far.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_value_its_place_and_their_number_count() {
+        let values: Vec<u64> = (0..40).collect();
+        let mut found: BTreeSet<u64> = (0..=40).map(|len| digest(&values[..len])).collect();
+        for at in 1..40 {
+            let mut changed = values.clone();
+            changed[at] ^= 1 << at;
+            found.insert(digest(&changed));
+            let mut swapped = values.clone();
+            swapped.swap(0, at);
+            found.insert(digest(&swapped));
+        }
+        assert_eq!(found.len(), 41 + 2 * 39);
+        assert_ne!(digest(&[0.0_f64]), digest(&[-0.0_f64]));
+        assert_ne!(digest(&[1_u32, 2, 3]), digest(&[1_u32, 3, 2]));
+    }
+}
