@@ -36,8 +36,8 @@ pub(crate) enum Command {
 /// sizes, which takes up to some minutes and 4 GB.
 ///
 /// With --fabric mpi this command has itself launched as `superstep run` launches programs, or takes part where a
-/// launcher has started it. Code on bare threads takes no part then, so most lines have no limit; the empty step is held
-/// against `MPI_Allreduce`. Every process holds the whole of what a kernel works on.
+/// launcher has started it. Code on bare threads takes no part then, so most lines have no limit; the empty step is
+/// held against `MPI_Allreduce`. Every process holds the whole of what a kernel works on.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   superstep bench                      every kernel, with its smaller sizes
@@ -58,7 +58,8 @@ pub(crate) struct Bench {
     /// Print one JSON object per line instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print what superstep's answers come to after one iteration, instead of times: the same on every fabric.
+    /// Print what superstep's answers come to after one iteration, instead of times: for as many processors
+    /// they are the same on every fabric.
     #[arg(long, conflicts_with = "json")]
     pub(crate) digest: bool,
     /// Use so many processors instead of each kernel's usual numbers; under MPI two processes unless given.

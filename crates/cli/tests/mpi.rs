@@ -64,18 +64,16 @@ fn the_answers_of_every_kernel_are_the_same_on_threads_under_mpi_and_mixed() {
         let found = printed(&output);
         assert!(found == on_threads, "{name}:\n{found}\non threads:\n{on_threads}");
     }
-    let on_three = printed(&superstep(&[&digest[..], &["-n", "3"]].concat()));
-    assert!(on_three.lines().zip(on_threads.lines()).all(|(three, four)| three != four || four.starts_with("step/")));
 }
 
 #[test]
 fn bench_has_itself_launched_and_speaks_once() {
-    let bench = ["bench", "step", "exchange", "mirror", "--json", "--fabric", "mpi"];
+    let bench = ["bench", "step", "mirror", "--json", "--fabric", "mpi"];
     for (more, fabric, procs) in [(&["-n", "2"][..], "mpi", 2), (&["--threads", "2"], "mixed", 4)] {
         let lines = objects(&printed(&superstep(&[&bench, &QUICK[..], more].concat())));
         let (ratios, measures): (Vec<_>, Vec<_>) = lines.iter().partition(|line| line.get("ratio").is_some());
         assert!(measures.iter().all(|measure| measure["verified"] == true && measure["procs"] == procs));
-        for variant in ["empty", "put8", "run", "hp_put", "832B/mirror"] {
+        for variant in ["empty", "put8", "run", "832B/mirror"] {
             let its = measures.iter().filter(|measure| measure["variant"] == variant).collect::<Vec<_>>();
             assert!(its.len() == 1 && its[0]["fabric"] == fabric, "{variant}: {its:?}");
         }

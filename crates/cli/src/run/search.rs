@@ -65,7 +65,8 @@ pub(super) fn find(named: Option<&OsStr>) -> Result<Launcher, Failure> {
     let is_in_slurm = env::var_os("SLURM_JOB_ID").is_some();
     search(is_in_slurm, |name| ask(OsStr::new(name))).map_err(|tried| {
         Failure::Failed(format!(
-            "no MPI launcher was found: {tried}; install one, name it by --launcher or SUPERSTEP_LAUNCHER, or use --fabric threads"
+            "no MPI launcher was found: {tried}; install one, name it by --launcher or SUPERSTEP_LAUNCHER, or use \
+             --fabric threads"
         ))
     })
 }
