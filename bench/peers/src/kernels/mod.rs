@@ -50,7 +50,7 @@ pub(crate) const KERNELS: &[Kernel] = &[
     Kernel { name: "spmv", about: "A sparse matrix of random columns, by rows, times a vector.", hold: spmv::hold },
     Kernel {
         name: "mpi",
-        about: "Two processes under Open MPI's `mpirun`; *raw* is C and MPI by hand, superstep is the same as on threads.",
+        about: "Two processes under Open MPI's `mpirun`; *raw* is C and MPI by hand.",
         hold: mpi::hold,
     },
 ];

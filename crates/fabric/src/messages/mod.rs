@@ -44,6 +44,8 @@ pub(crate) struct Home<L> {
     local: Option<Box<dyn Circle>>,
     /// Tells the circles of this run from those of earlier ones.
     run: u64,
+    /// Vectors that have been read, kept for their room: as many come as go.
+    spare: RefCell<Vec<Vec<u8>>>,
 }
 
 pub(crate) struct MessageCircle<L> {
@@ -76,7 +78,13 @@ pub(crate) const ROOT: u64 = 0;
 impl<L: Link> MessageCircle<L> {
     /// The circle of all processors, each of which is a process for itself.
     pub(crate) fn root(link: L, size: usize, rank: usize) -> Self {
-        let home = Home { mailroom: RefCell::new(Mailroom::new(link)), per_process: 1, local: None, run: 0 };
+        let home = Home {
+            mailroom: RefCell::new(Mailroom::new(link)),
+            per_process: 1,
+            local: None,
+            run: 0,
+            spare: RefCell::default(),
+        };
         Self::new(Rc::new(home), (0..size).collect(), rank, ROOT)
     }
 
@@ -85,7 +93,8 @@ impl<L: Link> MessageCircle<L> {
     pub(crate) fn mixed(link: L, local: Box<dyn Circle>, processes: usize, process: usize, run: u64) -> Self {
         let (per_process, rank) = (local.size(), process * local.size() + local.rank());
         let local = (per_process > 1).then_some(local);
-        let home = Home { mailroom: RefCell::new(Mailroom::new(link)), per_process, local, run };
+        let home =
+            Home { mailroom: RefCell::new(Mailroom::new(link)), per_process, local, run, spare: RefCell::default() };
         Self::new(Rc::new(home), (0..processes * per_process).collect(), rank, ROOT)
     }
 
@@ -288,14 +297,21 @@ impl<L: Link + 'static> Circle for MessageCircle<L> {
         }
         self.posted.resize(self.members.len(), 0);
         self.posted[to] += 1;
-        self.send(self.members[to], Kind::Tray, self.entered + 1, std::mem::take(tray))
+        let spare = self.home.spare.borrow_mut().pop().unwrap_or_default();
+        let full = std::mem::replace(tray, wave::tray(spare));
+        self.send(self.members[to], Kind::Tray, self.entered + 1, full)
     }
 
     fn take(&mut self, from: usize, into: &mut Tray) -> bool {
         let Some(at) = self.inbox.iter().position(|&(source, _)| source == from) else {
             return false;
         };
-        *into = self.inbox.swap_remove(at).1;
+        let mut read = std::mem::replace(into, self.inbox.swap_remove(at).1);
+        let mut spare = self.home.spare.borrow_mut();
+        if read.bytes.capacity() > 0 && spare.len() < self.members.len() {
+            read.bytes.clear();
+            spare.push(read.bytes);
+        }
         !into.is_empty()
     }
 

@@ -307,6 +307,7 @@ impl Core {
         let mut answers = Inbox::default();
         self.round(&mut answers, stayed)?;
         self.deliver(&mut answers)?;
+        answers.recycle(&mut self.outbox.borrow_mut());
         Ok(())
     }
 
@@ -324,6 +325,7 @@ impl Core {
         let mut answers = Inbox::default();
         self.round(&mut answers, stayed)?;
         self.deliver(&mut answers)?;
+        answers.recycle(&mut self.outbox.borrow_mut());
         for item in self.items.borrow_mut().all_mut() {
             item.mirror(left)?;
         }
@@ -350,6 +352,7 @@ impl Core {
         let mut staged = Inbox::default();
         self.round(&mut staged, stayed)?;
         self.deliver(&mut staged)?;
+        staged.recycle(&mut self.outbox.borrow_mut());
         let registry = self.registry.borrow();
         for (_, object) in registry.objects() {
             object.pull(left)?;

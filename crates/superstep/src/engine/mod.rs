@@ -28,7 +28,7 @@ pub(crate) use fold::fold;
 pub(crate) use items::{Item, Needs, Tally};
 pub(crate) use operators::Rule;
 pub(crate) use registry::{Object, Registry, Variable};
-pub(crate) use value::{AsRun, AsValue, Codec, decode, decode_plain, encode};
+pub(crate) use value::{AsRun, AsValue, Codec, decode, decode_into, decode_plain, encode};
 
 pub use group::{Ancestor, Group};
 pub use operators::{And, Any, Checked, Combine, Each, Leader, Max, Min, Or, Product, Same, Sum, Xor};

@@ -109,15 +109,22 @@ pub(crate) fn decode<T: Value>(bytes: &[u8]) -> Result<T> {
 
 /// Reads a run of plain elements.
 pub(crate) fn decode_plain<T: Element>(bytes: &[u8]) -> Result<Vec<T>> {
-    if size_of::<T>() == 0 || !bytes.len().is_multiple_of(size_of::<T>()) {
-        return if bytes.is_empty() { Ok(Vec::new()) } else { Err(damaged::<T>(bytes)) };
-    }
-    if let Ok(elements) = bytemuck::try_cast_slice(bytes) {
-        return Ok(elements.to_vec());
-    }
-    let mut elements = vec![T::zeroed(); bytes.len() / size_of::<T>()];
-    bytemuck::cast_slice_mut(&mut elements).copy_from_slice(bytes);
+    let mut elements = Vec::new();
+    decode_into(bytes, &mut elements)?;
     Ok(elements)
+}
+
+/// Appends elements that came in bytes to a vector.
+pub(crate) fn decode_into<T: Element>(bytes: &[u8], elements: &mut Vec<T>) -> Result {
+    if size_of::<T>() == 0 || !bytes.len().is_multiple_of(size_of::<T>()) {
+        return if bytes.is_empty() { Ok(()) } else { Err(damaged::<T>(bytes)) };
+    }
+    fabric::make_room(elements, bytes.len() / size_of::<T>());
+    match bytemuck::try_cast_slice(bytes) {
+        Ok(aligned) => elements.extend_from_slice(aligned),
+        Err(_) => elements.extend(bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned::<T>)),
+    }
+    Ok(())
 }
 
 fn damaged<T>(bytes: &[u8]) -> Error {

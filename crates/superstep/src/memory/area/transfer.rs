@@ -260,7 +260,8 @@ impl<T: Element> Part<T> {
         self.transfers.borrow_mut().lent.retain(|lent| {
             let shares = circle.shares(lent.to) || lent.to == circle.rank();
             let what = if shares { word::PUT } else { word::PUT_DATA };
-            outbox.push(lent.to, Address::Object(lent.target), Record::Notice, |out| {
+            let length = if shares { 0 } else { lent.range.len() * size_of::<T>() };
+            outbox.push_sized(lent.to, Address::Object(lent.target), Record::Notice, 48 + length, |out| {
                 let (start, len) = (lent.range.start as u64, lent.range.len() as u64);
                 push_words(out, &[what, u64::from(number), start, len, lent.at as u64, lent.issue]);
                 if !shares {

@@ -372,7 +372,8 @@ impl<'a, T: Element, D: Distribution, const N: usize> Gatherer<'a, T, D, N> {
         let Self { step, array, at, into, site, .. } = self;
         let is_flat = array.part.flat.is_some() && matches!(at, Indices::Short(_));
         let part = Some(Rc::clone(&array.part));
-        let mut gather = Gather { part, at, is_flat, asked: Vec::new(), into, values: None, site };
+        let (places, asked) = (Vec::new(), Vec::new());
+        let mut gather = Gather { part, at, is_flat, places, asked, into, values: None, site };
         step.core.raise_flag(flags::MIRRORS);
         gather.ask(step.core.next_alone(), array.number, &mut step.outbox());
         step.core.place_alone(gather)

@@ -2,10 +2,11 @@
 //!
 //! [`layout`] says who owns what, [`access`] is the handle and everything local. Writes go from the verbs of
 //! [`scatter`] and [`update`] into [`lanes`], from there as runs to their owners, and are committed by [`writes`];
-//! reads go through [`gather`] and [`reads`]. [`wire`] is for owners that share no memory with the caller. [`whole`]
-//! and [`import`] stand on these.
+//! reads go through [`gather`] and [`reads`]. [`wire`], [`remote`] and [`answers`] are for owners that share no memory
+//! with the caller. [`whole`] and [`import`] stand on these.
 
 mod access;
+mod answers;
 mod divisor;
 mod forall;
 mod gather;
@@ -16,6 +17,7 @@ mod part;
 mod pieces;
 mod place;
 mod reads;
+mod remote;
 mod scatter;
 mod tiles;
 mod update;

@@ -1,10 +1,11 @@
 //! This processor's part of an array.
 
 use super::{
+    answers,
     divisor::Divisor,
     lanes::{Outgoing, WINDOW},
     layout::Map,
-    reads, wire,
+    wire,
     writes::{self, Home, Letter, Operator},
 };
 use crate::{
@@ -215,7 +216,8 @@ impl<T: Element, M: Map> Object for Part<T, M> {
                 letter.runs.append(runs);
                 outbox.push_moved(to, address, letter);
             } else {
-                outbox.push(to, address, Record::Data, |out| wire::write_runs(runs, out));
+                let length = wire::length(runs);
+                outbox.push_sized(to, address, Record::Data, length, |out| wire::write_runs(runs, out));
                 let mut spares = self.home.spares();
                 runs.drain(..).for_each(|run| spares.keep_run(run));
             }
@@ -226,7 +228,9 @@ impl<T: Element, M: Map> Object for Part<T, M> {
     fn deliver(&self, from: usize, payload: Payload<'_>) -> Result {
         let letter = match payload {
             Payload::Bytes(bytes) => {
-                Box::new(Letter { runs: wire::read_runs(bytes, self.owned.region.borrow().len())?, home: None })
+                let mut letter = self.home.letter();
+                letter.runs = wire::read_runs(bytes, self.owned.region.borrow().len(), &self.home)?;
+                letter
             }
             Payload::Moved(object) => match object.downcast::<Letter<T>>() {
                 Ok(letter) => letter,
@@ -249,7 +253,7 @@ impl<T: Element, M: Map> Object for Part<T, M> {
     }
 
     fn mirror(&self, from: usize, request: &[u8], outbox: &mut Outbox) -> Result {
-        reads::answer(self.owned.region.borrow().as_slice(), from, request, outbox)
+        answers::answer(self.owned.region.borrow().as_slice(), from, request, outbox)
     }
 
     fn abandon(&self) {

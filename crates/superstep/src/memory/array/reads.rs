@@ -1,20 +1,16 @@
 //! Reading from arrays: gathers and mirrors on their way.
 //!
-//! Both read after everything is committed (S2). What the reader can reach it loads itself; the rest it asks the owners
-//! for, while the step still computes, and they answer in the order of the questions:
-//!
-//! ```text
-//! request: item u64 | form u64 | by form: the places, u32 or u64 each; or spans of places: first, step, count, u64
-//! each answer:  the values
-//! ```
+//! Both read after everything is committed (S2). What the reader can reach it loads itself; for the rest it
+//! [asks](super::answers) the owners.
 
 use super::{
+    answers::{Asked, SPANS},
     layout::Map,
     part::Part,
     pieces::{self, Piece},
 };
 use crate::{
-    engine::{Address, Element, Item, Outbox, Payload, Record, damaged, decode_plain, push_words, read_words},
+    engine::{Address, Element, Item, Outbox, Payload, Record, damaged, push_words},
     error::{Error, ErrorKind, Result, place},
     memory::section::Span,
 };
@@ -24,78 +20,6 @@ use std::{
     panic::Location,
     rc::Rc,
 };
-
-const SHORT: u64 = 0;
-const LONG: u64 = 1;
-const SPANS: u64 = 2;
-const WHOLE: u64 = 3;
-
-/// Answers a request for elements of this part.
-pub(super) fn answer<T: Element>(part: &[T], from: usize, mut request: &[u8], outbox: &mut Outbox) -> Result {
-    let [item, form] = read_words(&mut request)?;
-    let item = u32::try_from(item).map_err(|_| damaged())?;
-    let look = |at: usize| part.get(at).copied().ok_or_else(damaged);
-    let mut values = Vec::new();
-    match form {
-        SHORT => {
-            let (places, []) = request.as_chunks() else { return Err(damaged()) };
-            values.reserve_exact(places.len());
-            for &at in places {
-                values.push(look(u32::from_le_bytes(at) as usize)?);
-            }
-        }
-        LONG => {
-            let (places, []) = request.as_chunks() else { return Err(damaged()) };
-            values.reserve_exact(places.len());
-            for &at in places {
-                values.push(look(u64::from_le_bytes(at) as usize)?);
-            }
-        }
-        SPANS => {
-            while !request.is_empty() {
-                let [first, step, count] = read_words(&mut request)?;
-                let span = Span { first: first as usize, step: step as isize, count: count as usize };
-                if span.count > part.len() {
-                    return Err(damaged());
-                }
-                if span.is_range() {
-                    values.extend_from_slice(part.get(span.hull()).ok_or_else(damaged)?);
-                } else {
-                    for at in span.indices() {
-                        values.push(look(at)?);
-                    }
-                }
-            }
-        }
-        WHOLE if request.is_empty() => values.extend_from_slice(part),
-        _ => return Err(damaged()),
-    }
-    let bytes = bytemuck::cast_slice(&values);
-    outbox.push_sized(from, Address::Item(item), Record::Data, bytes.len(), |out| out.extend_from_slice(bytes));
-    Ok(())
-}
-
-/// What was asked of the owners that cannot be reached, and what they answered, by rank.
-pub(super) enum Asked<T> {
-    /// It can be reached, or nothing is needed of it.
-    Nothing,
-    /// So many elements, in the order in which the reader needs them.
-    InOrder(usize, Vec<T>),
-    /// Its whole part.
-    Whole(Vec<T>),
-}
-
-impl<T: Element> Asked<T> {
-    fn take(&mut self, payload: Payload<'_>, len: usize) -> Result {
-        let values = decode_plain(payload.bytes()?)?;
-        match self {
-            Self::InOrder(count, answer) if values.len() == *count => *answer = values,
-            Self::Whole(answer) if values.len() == len => *answer = values,
-            _ => return Err(damaged()),
-        }
-        Ok(())
-    }
-}
 
 /// Elements by their numbers: in 32 bits each, where that is enough for the array.
 pub(super) enum Indices {
@@ -119,6 +43,8 @@ pub(super) struct Gather<T: Element, M> {
     pub(super) at: Indices,
     /// Whether these are places in all parts together, which then all can be reached.
     pub(super) is_flat: bool,
+    /// Where they are, by owner; empty where everybody can be reached, or a part has more than 2^32 elements.
+    pub(super) places: Vec<Vec<u32>>,
     /// Empty where everybody can be reached.
     pub(super) asked: Vec<Asked<T>>,
     /// Where the values go; kept for its room.
@@ -128,62 +54,12 @@ pub(super) struct Gather<T: Element, M> {
 }
 
 impl<T: Element, M: Map> Gather<T, M> {
-    /// Asks the owners that cannot be reached for what is needed of them. What of one owner would be more than all it
-    /// has travels as all it has: then no element travels twice.
-    pub(super) fn ask(&mut self, item: u32, number: u32, outbox: &mut Outbox) {
-        let Some(part) = self.part.as_deref() else { return };
-        let reaches = part.owned.reaches.borrow();
-        if self.is_flat || reaches.iter().zip(&part.lens).all(|(reach, &len)| reach.is_some() || len == 0) {
-            return;
-        }
-        let size = size_of::<T>();
-        let mut places: Vec<Vec<u32>> = vec![Vec::new(); part.lens.len()];
-        let mut long: Vec<Vec<u64>> = vec![Vec::new(); part.lens.len()];
-        // Beyond so many places, a place and a value each are more than all values.
-        let limit: Vec<usize> = part.lens.iter().map(|&len| len * size / (size + 4) + 1).collect();
-        let mut note = |index: usize| {
-            let (owner, at) = part.locate(index);
-            if reaches[owner].is_none() {
-                match u32::try_from(at) {
-                    _ if places[owner].len() + long[owner].len() >= limit[owner] => {}
-                    Ok(at) if long[owner].is_empty() => places[owner].push(at),
-                    _ => {
-                        long[owner].extend(places[owner].drain(..).map(u64::from));
-                        long[owner].push(at as u64);
-                    }
-                }
-            }
-        };
-        match &self.at {
-            Indices::Short(all) => all.iter().for_each(|&index| note(index as usize)),
-            Indices::Long(all) => all.iter().for_each(|&index| note(index)),
-        }
-        for owner in 0..part.lens.len() {
-            let count = places[owner].len() + long[owner].len();
-            self.asked.push(match count {
-                0 => Asked::Nothing,
-                count if count >= limit[owner] => Asked::Whole(Vec::new()),
-                count => Asked::InOrder(count, Vec::new()),
-            });
-            let mut send = |form: u64, bytes: &[u8]| {
-                let expected = bytes.len() + 16;
-                outbox.push_sized(owner, Address::Object(number), Record::Mirror, expected, |out| {
-                    push_words(out, &[u64::from(item), form]);
-                    out.extend_from_slice(bytes);
-                });
-            };
-            match self.asked.last() {
-                Some(Asked::Whole(_)) => send(WHOLE, &[]),
-                Some(Asked::InOrder(..)) if long[owner].is_empty() => send(SHORT, bytemuck::cast_slice(&places[owner])),
-                Some(Asked::InOrder(..)) => send(LONG, bytemuck::cast_slice(&long[owner])),
-                _ => {}
-            }
-        }
-    }
-
     fn load(&mut self, part: &Part<T, M>) -> Result {
         if self.is_flat {
             return self.load_flat(part);
+        }
+        if !self.places.is_empty() {
+            return self.load_remote(part);
         }
         let reaches = part.owned.reaches.borrow();
         let lenders = Lenders::new(&reaches, self.site);
@@ -295,7 +171,7 @@ impl<T: Element, M: Map> Item for Gather<T, M> {
     fn deliver(&mut self, from: usize, payload: Payload<'_>) -> Result {
         let part = self.part.as_ref().ok_or_else(damaged)?;
         let len = *part.lens.get(from).ok_or_else(damaged)?;
-        self.asked.get_mut(from).ok_or_else(damaged)?.take(payload, len)
+        self.asked.get_mut(from).ok_or_else(damaged)?.take(payload, len, part.home.spares().values())
     }
 
     fn outcome(&mut self) -> &mut dyn any::Any {
@@ -412,7 +288,7 @@ impl<T: Element, M: Map, const N: usize> Item for Mirror<T, M, N> {
     fn deliver(&mut self, from: usize, payload: Payload<'_>) -> Result {
         let part = self.part.as_ref().ok_or_else(damaged)?;
         let len = *part.lens.get(from).ok_or_else(damaged)?;
-        self.asked.get_mut(from).ok_or_else(damaged)?.take(payload, len)
+        self.asked.get_mut(from).ok_or_else(damaged)?.take(payload, len, part.home.spares().values())
     }
 
     fn outcome(&mut self) -> &mut dyn any::Any {
@@ -421,17 +297,17 @@ impl<T: Element, M: Map, const N: usize> Item for Mirror<T, M, N> {
 }
 
 /// The parts that can be read directly.
-struct Lenders<'a, T> {
+pub(super) struct Lenders<'a, T> {
     reaches: &'a [Option<Reach<T>>],
     site: &'static Location<'static>,
 }
 
 impl<'a, T: Element> Lenders<'a, T> {
-    fn new(reaches: &'a [Option<Reach<T>>], site: &'static Location<'static>) -> Self {
+    pub(super) fn new(reaches: &'a [Option<Reach<T>>], site: &'static Location<'static>) -> Self {
         Self { reaches, site }
     }
 
-    fn lend(&self, owner: usize) -> Result<Option<Loan<'a, T>>> {
+    pub(super) fn lend(&self, owner: usize) -> Result<Option<Loan<'a, T>>> {
         let Some(reach) = &self.reaches[owner] else { return Ok(None) };
         reach.read(0..reach.len()).map(Some).map_err(|refused| {
             let message = format!("rank {owner} lends nothing: {refused} ({})", place(self.site));

@@ -7,15 +7,26 @@
 //!     STRETCH: the values
 //! ```
 
-use super::writes::{Operator, Run, Writes};
+use super::writes::{Home, Operator, Run, Writes};
 use crate::{
-    engine::{Element, damaged, decode_plain, push_words, read_words},
+    engine::{Element, damaged, decode_into, push_words, read_words},
     error::Result,
 };
 
 const ONE: u64 = 0;
 const EACH: u64 = 1;
 const STRETCH: u64 = 2;
+
+/// How many bytes runs make.
+pub(super) fn length<T: Element>(runs: &[Run<T>]) -> usize {
+    let of = |run: &Run<T>| match &run.writes {
+        Writes::One(places, value) => size_of_val(value) + size_of_val(&places[..]),
+        Writes::Each(places, values) => size_of_val(&places[..]) + size_of_val(&values[..]),
+        Writes::Stretch(values) => size_of_val(&values[..]),
+        Writes::Whole(buffer) => size_of_val(buffer.as_slice()),
+    };
+    runs.iter().map(|run| 32 + of(run)).sum()
+}
 
 /// Appends runs to a record.
 pub(super) fn write_runs<T: Element>(runs: &[Run<T>], out: &mut Vec<u8>) {
@@ -46,16 +57,18 @@ pub(super) fn write_runs<T: Element>(runs: &[Run<T>], out: &mut Vec<u8>) {
     }
 }
 
-/// Takes `count` elements off the front.
-fn take<T: Element>(bytes: &mut &[u8], count: usize) -> Result<Vec<T>> {
+/// Takes `count` elements off the front, into the room of a vector.
+fn take<T: Element>(bytes: &mut &[u8], count: usize, mut into: Vec<T>) -> Result<Vec<T>> {
     let length = count.checked_mul(size_of::<T>()).ok_or_else(damaged)?;
     let (head, rest) = bytes.split_at_checked(length).ok_or_else(damaged)?;
     *bytes = rest;
-    decode_plain(head)
+    decode_into(head, &mut into)?;
+    Ok(into)
 }
 
-/// Reads the runs of a record for a partition of `len` elements.
-pub(super) fn read_runs<T: Element>(mut bytes: &[u8], len: usize) -> Result<Vec<Run<T>>> {
+/// Reads the runs of a record for a partition of `len` elements, into vectors that `home` has to spare.
+pub(super) fn read_runs<T: Element>(mut bytes: &[u8], len: usize, home: &Home<T>) -> Result<Vec<Run<T>>> {
+    let mut spares = home.spares();
     let mut runs = Vec::new();
     while !bytes.is_empty() {
         let [name, form, base, count] = read_words(&mut bytes)?;
@@ -63,11 +76,14 @@ pub(super) fn read_runs<T: Element>(mut bytes: &[u8], len: usize) -> Result<Vec<
         let operator = Operator::find(name).ok_or_else(damaged)?;
         let writes = match form {
             ONE => {
-                let value = take(&mut bytes, 1)?[0];
-                Writes::One(take(&mut bytes, count)?, value)
+                let value = take(&mut bytes, 1, Vec::new())?[0];
+                Writes::One(take(&mut bytes, count, spares.places())?, value)
             }
-            EACH => Writes::Each(take(&mut bytes, count)?, take(&mut bytes, count)?),
-            STRETCH => Writes::Stretch(take(&mut bytes, count)?),
+            EACH => {
+                let places = take(&mut bytes, count, spares.places())?;
+                Writes::Each(places, take(&mut bytes, count, spares.values())?)
+            }
+            STRETCH => Writes::Stretch(take(&mut bytes, count, spares.values())?),
             _ => return Err(damaged()),
         };
         let run = Run { operator, base, writes };
@@ -93,12 +109,13 @@ mod tests {
         ];
         let mut bytes = Vec::new();
         write_runs(&runs, &mut bytes);
+        assert_eq!(bytes.len(), length(&runs));
         bytes
     }
 
     #[test]
     fn runs_come_back_as_they_went() {
-        let runs = read_runs::<u16>(&bytes(), 4).unwrap();
+        let runs = read_runs::<u16>(&bytes(), 4, &Home::default()).unwrap();
         assert!(matches!(&runs[0].writes, Writes::One(places, 7) if places == &[1, 3]));
         assert!(matches!(&runs[1].writes, Writes::Each(places, values) if places == &[0, 2] && values == &[5, 6]));
         assert!(matches!(&runs[2].writes, Writes::Stretch(values) if values == &[8, 9]));
@@ -109,17 +126,17 @@ mod tests {
     fn no_byte_can_be_cut_or_flipped_into_a_write_out_of_bounds() {
         let whole = bytes();
         for cut in 0..whole.len() {
-            if let Err(error) = read_runs::<u16>(&whole[..cut], 4) {
+            if let Err(error) = read_runs::<u16>(&whole[..cut], 4, &Home::default()) {
                 assert_eq!(error.kind(), ErrorKind::Damaged);
             }
         }
         for at in 0..whole.len() {
             let mut flipped = whole.clone();
             flipped[at] ^= 0xFF;
-            for run in read_runs::<u16>(&flipped, 4).unwrap_or_default() {
+            for run in read_runs::<u16>(&flipped, 4, &Home::default()).unwrap_or_default() {
                 assert!(run.fits(4), "byte {at}");
             }
         }
-        assert!(read_runs::<u16>(&whole, 3).is_err());
+        assert!(read_runs::<u16>(&whole, 3, &Home::default()).is_err());
     }
 }

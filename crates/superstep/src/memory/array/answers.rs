@@ -1,0 +1,121 @@
+//! Questions to the owners of elements, and how they answer.
+//!
+//! A reader asks while the step still computes; owners answer after everything is committed, in the order of the
+//! questions:
+//!
+//! ```text
+//! request: item u64 | form u64 | by form: the places, u32 or u64 each; or spans of places: first, step, count, u64
+//! each answer:  the values
+//! ```
+
+use crate::{
+    engine::{Address, Element, Outbox, Payload, Record, damaged, decode_into, read_words},
+    error::Result,
+    memory::section::Span,
+};
+use fabric::Ahead;
+
+pub(super) const SHORT: u64 = 0;
+pub(super) const LONG: u64 = 1;
+pub(super) const SPANS: u64 = 2;
+pub(super) const WHOLE: u64 = 3;
+
+/// Answers a request for elements of this part.
+pub(super) fn answer<T: Element>(part: &[T], from: usize, mut request: &[u8], outbox: &mut Outbox) -> Result {
+    let [item, form] = read_words(&mut request)?;
+    let item = u32::try_from(item).map_err(|_| damaged())?;
+    let mut say = |count: usize, write: &mut dyn FnMut(&mut Vec<u8>)| {
+        let length = count * size_of::<T>();
+        outbox.push_sized(from, Address::Item(item), Record::Data, length, |out| write(out));
+    };
+    match form {
+        SHORT => {
+            let (places, []) = request.as_chunks() else { return Err(damaged()) };
+            let place = |bytes: &[u8; 4]| u32::from_le_bytes(*bytes) as usize;
+            if places.iter().any(|bytes| place(bytes) >= part.len()) {
+                return Err(damaged());
+            }
+            say(places.len(), &mut |out| pick(part, places, place, out));
+        }
+        LONG => {
+            let (places, []) = request.as_chunks() else { return Err(damaged()) };
+            let place = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes) as usize;
+            if places.iter().any(|bytes| place(bytes) >= part.len()) {
+                return Err(damaged());
+            }
+            say(places.len(), &mut |out| pick(part, places, place, out));
+        }
+        SPANS => {
+            let values = of_spans(part, request)?;
+            say(values.len(), &mut |out| out.extend_from_slice(bytemuck::cast_slice(&values)));
+        }
+        WHOLE if request.is_empty() => {
+            say(part.len(), &mut |out| out.extend_from_slice(bytemuck::cast_slice(part)));
+        }
+        _ => return Err(damaged()),
+    }
+    Ok(())
+}
+
+/// How many values are picked together.
+const BLOCK: usize = 64;
+
+/// Appends the elements at these places, all of which exist; those of the next block are asked for meanwhile.
+fn pick<T: Element, const B: usize>(
+    part: &[T],
+    places: &[[u8; B]],
+    place: impl Fn(&[u8; B]) -> usize,
+    out: &mut Vec<u8>,
+) {
+    let (ahead, mut values) = (Ahead::of(part), [T::zeroed(); BLOCK]);
+    let mut later = places.chunks(BLOCK).skip(1);
+    for block in fabric::chunks(places) {
+        later.next().unwrap_or_default().iter().for_each(|bytes| ahead.ask(place(bytes)));
+        for (value, bytes) in values.iter_mut().zip(block) {
+            *value = part[place(bytes)];
+        }
+        out.extend_from_slice(bytemuck::cast_slice(&values[..block.len()]));
+    }
+}
+
+fn of_spans<T: Element>(part: &[T], mut request: &[u8]) -> Result<Vec<T>> {
+    let mut values = Vec::new();
+    while !request.is_empty() {
+        let [first, step, count] = read_words(&mut request)?;
+        let span = Span { first: first as usize, step: step as isize, count: count as usize };
+        if span.count > part.len() {
+            return Err(damaged());
+        }
+        if span.is_range() {
+            values.extend_from_slice(part.get(span.hull()).ok_or_else(damaged)?);
+        } else {
+            for at in span.indices() {
+                values.push(part.get(at).copied().ok_or_else(damaged)?);
+            }
+        }
+    }
+    Ok(values)
+}
+
+/// What was asked of the owners that cannot be reached, and what they answered, by rank.
+pub(super) enum Asked<T> {
+    /// It can be reached, or nothing is needed of it.
+    Nothing,
+    /// So many elements, in the order in which the reader needs them.
+    InOrder(usize, Vec<T>),
+    /// Its whole part.
+    Whole(Vec<T>),
+}
+
+impl<T: Element> Asked<T> {
+    /// Takes in an answer, into the room of a vector.
+    pub(super) fn take(&mut self, payload: Payload<'_>, len: usize, mut values: Vec<T>) -> Result {
+        decode_into(payload.bytes()?, &mut values)?;
+        match self {
+            Self::InOrder(count, answer) if values.len() == *count => *answer = values,
+            Self::Whole(answer) if values.len() == len => *answer = values,
+            _ => return Err(damaged()),
+        }
+        Ok(())
+    }
+}
