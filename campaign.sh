@@ -12,6 +12,16 @@ RUSTFLAGS="--cfg loom" cargo test --release --package superstep-fabric --lib --t
 echo "== the suite of claims under $seeds seeds of each simulated fabric"
 SUPERSTEP_TEST_SEEDS=$seeds cargo test --release --package superstep --test suite
 
+echo "== transfers of more than 4 GiB, parts of more than 2^32 elements (needs 24 GiB of memory)"
+cargo test --release --package superstep --test suite -- --ignored
+cargo test --release --package superstep --test mpi -- --ignored --skip programs::program
+
+echo "== the claims across four hosts, and again with one that is cut off"
+./hosts.sh up 4
+trap './hosts.sh down' EXIT
+./hosts.sh claims 4
+./hosts.sh claims 4 cut
+
 for seed in 1 2 3 4; do
   echo "== $programs random programs of seed $seed against the model"
   SUPERSTEP_RANDOM_SEED=$seed SUPERSTEP_RANDOM_CASES=$programs \

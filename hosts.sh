@@ -4,6 +4,8 @@
 #
 #   ./hosts.sh up 4                  makes hosts superstep1 to superstep4
 #   ./hosts.sh run 4 PROGRAM ...     runs a program on them, one process each, over TCP
+#   ./hosts.sh claims 4              runs the suite of claims on them
+#   ./hosts.sh claims 4 cut          the same, and cuts the last one off in the middle: all others must say so and end
 #   ./hosts.sh cut 3                 cuts host 3 off; mend joins it again
 #   ./hosts.sh down                  removes them all
 set -euo pipefail
@@ -52,7 +54,6 @@ inside() {
 run() {
   count=$1
   shift
-  here=$(readlink -f "$0")
   hosts=$(for host in $(seq "$count"); do printf '%s:1,' "$(name "$host")"; done)
   inside "$(name 1)" mpirun.openmpi --allow-run-as-root -n "$count" --host "${hosts%,}" \
     --mca plm_rsh_agent "$here agent" --mca orte_keep_fqdn_hostnames 1 \
@@ -60,12 +61,40 @@ run() {
     $(env | awk -F= '/^SUPERSTEP_|^RUST_/ { printf "-x %s ", $1 }') "$@"
 }
 
+# The suite of claims across hosts. Those that name their fabrics themselves are left out, as in test.sh.
+claims() {
+  count=$1
+  cd "$(dirname "$(readlink -f "$0")")/crates/superstep"
+  suite=$(cargo test --release --package superstep --test suite --no-run --message-format=json 2>/dev/null |
+    sed -n 's/.*"executable":"\([^"]*suite-[^"]*\)".*/\1/p' | tail -n 1)
+  program=("$suite" --test-threads=1 areas:: array collectives:: groups:: leaving:: queues:: shared:: steps::
+    transfers:: --skip the_parent_resumes)
+  if [ "${2:-}" != cut ]; then
+    run "$count" "${program[@]}" | grep -a 'test result'
+    return
+  fi
+  log=$(mktemp)
+  (sleep 3 && ip link set "superstep-e$count" down) &
+  if SUPERSTEP_PEER_TIMEOUT=5 timeout 120 "$here" run "$count" "${program[@]}" >"$log" 2>&1; then
+    echo "nobody noticed that host $count was cut off"
+    exit 1
+  fi
+  ip link set "superstep-e$count" up
+  grep -a -m 1 "process $((count - 1)) on superstep$count" "$log" || { tail -n 30 "$log"; exit 1; }
+  if pgrep -f "$suite" >/dev/null; then
+    echo "somebody is left behind"
+    exit 1
+  fi
+}
+
+here=$(readlink -f "$0")
 case "${1:-}" in
   up) up "${2:?how many hosts}" ;;
   down) down ;;
   run) shift; run "$@" ;;
+  claims) shift; claims "$@" ;;
   cut) ip link set "superstep-e${2:?which host}" down ;;
   mend) ip link set "superstep-e${2:?which host}" up ;;
   agent) shift; agent "$@" ;;
-  *) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2 ;;
+  *) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac

@@ -10,6 +10,7 @@ missing=()
 command -v cc >/dev/null || missing+=(gcc libc6-dev)
 command -v mpirun.openmpi >/dev/null || missing+=(openmpi-bin)
 command -v mpiexec.mpich >/dev/null || missing+=(mpich)
+command -v valgrind >/dev/null || missing+=(valgrind)
 if [ ${#missing[@]} -gt 0 ]; then
   say "installing ${missing[*]}"
   if [ "$(id -u)" -eq 0 ]; then sudo=""; else sudo="sudo"; fi
@@ -50,6 +51,9 @@ under_mpi() {
 }
 under_mpi mpirun.openmpi --allow-run-as-root --oversubscribe -n 3
 SUPERSTEP_THREADS=2 under_mpi mpiexec.mpich -n 2
+
+say "instructions of loops over local parts"
+bench/instructions.sh
 
 say "every schedule of the meeting of threads (loom)"
 RUSTFLAGS="--cfg loom" cargo test --quiet --release --package superstep-fabric --lib --target-dir target/loom loom

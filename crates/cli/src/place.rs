@@ -11,6 +11,7 @@ use fabric::mpi;
 use std::{
     io::{self, Write},
     process::ExitCode,
+    time::Duration,
 };
 use superstep::Fabric;
 
@@ -91,6 +92,11 @@ impl Place {
     /// How many processors each process has, under MPI.
     pub(crate) fn threads(&self) -> Option<usize> {
         if let Fabric::Mpi { threads } = self.fabric { Some(threads) } else { None }
+    }
+
+    /// How long it took to start, under MPI: `MPI_Init`, and everything else.
+    pub(crate) fn start_up(&self) -> Option<(Duration, Duration)> {
+        self.threads().and_then(|_| mpi::start_up().ok())
     }
 
     /// Starts this command again if it has to measure elsewhere, and returns how that ended.

@@ -89,6 +89,22 @@ pub trait Circle {
         None
     }
 
+    /// Whether [`carry`](Self::carry) moves memory between the members: no two of them share any.
+    fn carries(&self) -> bool {
+        false
+    }
+
+    /// Moves memory straight to other members and from them, with no copy in between where that can be had: each piece
+    /// of `out` to the member it names, and into each place of `into` what that member sends. Between two members
+    /// pieces and places come in the same order and have the same lengths. Returns when all of it has gone and come.
+    ///
+    /// # Errors
+    ///
+    /// If the alarm was raised, or if members that share memory ask for it.
+    fn carry(&mut self, _out: &[(usize, &[u8])], _into: &mut [(usize, &mut [u8])]) -> Result<(), Failure> {
+        Err(Failure::Damaged { rank: self.rank() })
+    }
+
     /// Makes my end of a further circle of `members`, named by their ranks here, in which I am member `rank`. All of
     /// them call this with the same `key`, which no other circle of this run has or will have.
     fn join(&self, key: u64, members: &[usize], rank: usize) -> Box<dyn Circle>;

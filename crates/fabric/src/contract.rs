@@ -4,10 +4,11 @@
 //! the processors do what the claim is about, and asserts. What the processors should find is worked out by each of
 //! them alone: contributions are functions of rank and meeting, and [`tree`] says how they meld.
 //!
-//! The claims count in memory that all processors see, so whoever is tested must run them in one process. A claim that
-//! does not hold may also show as a run that never ends; the caller sets the time.
+//! The claims count where all processors see it: in memory, or in a folder of files if they run in several processes
+//! ([`uphold_across`]). A claim that does not hold may also show as a run that never ends; the caller sets the time.
 
 mod circles;
+mod counter;
 mod failing;
 mod meeting;
 mod trays;
@@ -18,11 +19,28 @@ use crate::{
     tray::Tray,
     tree::{self, Scratch},
 };
-use std::{sync::Arc, thread};
+use counter::Counter;
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
 
 /// Starts a run: calls the body on as many processors as the number says, each with its end of the circle of all, and
 /// returns when all of them have; panics if one of them did.
 pub type Launch<'a> = &'a (dyn Fn(usize, &(dyn Fn(Box<dyn Circle>) + Sync)) + Sync);
+
+/// Where a claim is tried.
+struct Stage<'a> {
+    launch: Launch<'a>,
+    size: usize,
+    /// Where several processes see it.
+    folder: Option<&'a Path>,
+    counters: AtomicUsize,
+}
 
 /// The sizes of run at which the contract is tried: powers of two, their neighbours, and both sides of every border at
 /// which a fabric changes its ways.
@@ -45,20 +63,33 @@ pub fn uphold(launch: Launch) {
 ///
 /// If a claim does not hold.
 pub fn uphold_at(launch: Launch, size: usize) {
-    let stage = Stage { launch, size };
-    meeting::uphold(&stage);
-    trays::uphold(&stage);
-    circles::uphold(&stage);
-    failing::uphold(&stage);
+    Stage { launch, size, folder: None, counters: AtomicUsize::new(0) }.uphold();
 }
 
-/// Where a claim is tried.
-struct Stage<'a> {
-    launch: Launch<'a>,
-    size: usize,
+/// Asserts every claim of the contract in runs of `size` processors that are spread over several processes. Each of
+/// them calls this, with a folder that was empty and that all of them see.
+///
+/// # Panics
+///
+/// If a claim does not hold.
+pub fn uphold_across(launch: Launch, size: usize, folder: &Path) {
+    Stage { launch, size, folder: Some(folder), counters: AtomicUsize::new(0) }.uphold();
 }
 
 impl Stage<'_> {
+    fn uphold(&self) {
+        meeting::uphold(self);
+        trays::uphold(self);
+        circles::uphold(self);
+        failing::uphold(self);
+    }
+
+    /// A counter at zero; all processes make the same ones in the same order.
+    fn counter(&self) -> Counter {
+        let number = self.counters.fetch_add(1, Ordering::Relaxed);
+        Counter::new(self.folder.map(|folder| folder.join(number.to_string())))
+    }
+
     /// Runs `body` on every processor. One that panics takes the others with it, so that a broken claim does not hang.
     fn run(&self, body: impl Fn(&mut dyn Circle) + Sync) {
         (self.launch)(self.size, &|mut circle| {

@@ -1,4 +1,5 @@
-//! A steady loop of steps allocates nothing, on any of its threads; and what is dropped is freed.
+//! A steady loop of steps allocates nothing, on any of its threads; what is dropped is freed; and irregular access takes
+//! no more memory than a small multiple of what it moves.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -11,26 +12,32 @@ struct Counting;
 
 static ASKED: AtomicUsize = AtomicUsize::new(0);
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
+static MOST_IN_USE: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts so many bytes that were asked for.
+fn count(bytes: usize) {
+    ASKED.fetch_add(1, SeqCst);
+    let in_use = IN_USE.fetch_add(bytes, SeqCst) + bytes;
+    MOST_IN_USE.fetch_max(in_use, SeqCst);
+}
 
 // SAFETY: every method hands its arguments on to the system's allocator, which keeps the contract of the trait.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ASKED.fetch_add(1, SeqCst);
-        IN_USE.fetch_add(layout.size(), SeqCst);
+        count(layout.size());
         // SAFETY: the caller keeps the contract of `alloc`, which is the same one.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        ASKED.fetch_add(1, SeqCst);
-        IN_USE.fetch_add(layout.size(), SeqCst);
+        count(layout.size());
         // SAFETY: the caller keeps the contract of `alloc_zeroed`, which is the same one.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ASKED.fetch_add(1, SeqCst);
-        IN_USE.fetch_add(size, SeqCst);
+        // Both exist while the system moves one into the other.
+        count(size);
         IN_USE.fetch_sub(layout.size(), SeqCst);
         // SAFETY: the caller keeps the contract of `realloc`, and `pointer` came from the same allocator.
         unsafe { System.realloc(pointer, layout, size) }
@@ -158,6 +165,38 @@ fn arrays_that_are_dropped_are_freed(procs: usize) {
     }
 }
 
+/// A scatter and a gather of k elements each, for the first time and so with nothing to reuse: a place has 4 bytes and a
+/// value 8, and all processors together may take three times that, what the reader gets included.
+fn irregular_access_takes_at_most_three_times_what_it_moves(procs: usize) {
+    const COUNT: usize = 300_000;
+    /// What is not in proportion, per pair of processors.
+    const REST: usize = 64 << 10;
+    for fabric in [Fabric::Threads, Fabric::Sim { seed: 1, shares_memory: false }] {
+        let taken = Config::new().procs(procs).fabric(fabric).run_all(|g| {
+            let a = g.array::<u64, Block>(400_000 * g.size());
+            let at: Vec<usize> = (0..COUNT).map(|i| (i * 7919 + g.rank()) * 104_729 % a.len()).collect();
+            let values = vec![3; COUNT];
+            let most_in = |g: &mut Group, work: &dyn Fn(&mut Group)| {
+                g.step(|_| ());
+                let before = IN_USE.load(SeqCst);
+                MOST_IN_USE.store(before, SeqCst);
+                g.step(|_| ());
+                work(g);
+                g.step(|_| ());
+                MOST_IN_USE.load(SeqCst) - before
+            };
+            let scatter = most_in(g, &|g| g.step(|s| s.scatter(&a, &at, &values, Sum)));
+            let gather = most_in(g, &|g| assert_eq!(g.step(|s| s.gather(&a, &at)).len(), COUNT));
+            [scatter, gather]
+        });
+        let limit = 3 * 12 * COUNT * procs + REST * procs * procs;
+        for [scatter, gather] in taken.unwrap() {
+            assert!(scatter <= limit, "a scatter on {fabric:?} with {procs} took {scatter} bytes, {limit} are allowed");
+            assert!(gather <= limit, "a gather on {fabric:?} with {procs} took {gather} bytes, {limit} are allowed");
+        }
+    }
+}
+
 // One test, because the count is of the whole process.
 #[test]
 fn a_steady_loop_of_steps_allocates_nothing_and_what_is_dropped_is_freed() {
@@ -165,5 +204,6 @@ fn a_steady_loop_of_steps_allocates_nothing_and_what_is_dropped_is_freed() {
         steps_with_nothing_or_numbers_allocate_nothing(procs);
         writes_to_arrays_allocate_nothing(procs);
         arrays_that_are_dropped_are_freed(procs);
+        irregular_access_takes_at_most_three_times_what_it_moves(procs);
     }
 }

@@ -36,6 +36,10 @@ pub(super) fn write(out: &mut impl Write, found: &[Parameters], rounds: usize, p
             of.l * of.r,
         )?;
     }
+    if let Some((init, more)) = place.start_up() {
+        let (init, more) = (init.as_secs_f64() * 1e3, more.as_secs_f64() * 1e3);
+        writeln!(out, "\nStarting took {init:.0} ms in MPI_Init and {more:.1} ms more.")?;
+    }
     let plural = if rounds == 1 { "" } else { "s" };
     writeln!(
         out,

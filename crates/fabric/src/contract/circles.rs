@@ -5,7 +5,6 @@ use crate::{
     circle::{Circle, Melded},
     tray::Tray,
 };
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub(super) fn uphold(stage: &Stage) {
     one_after_the_other_leaves_and_the_rest_go_on(stage);
@@ -44,7 +43,7 @@ fn one_after_the_other_leaves_and_the_rest_go_on(stage: &Stage) {
 
 /// Claim 5: those who stay do nothing until the leavers say that they are gone.
 fn a_leaver_waits_for_nothing_that_comes_after_its_last_meeting(stage: &Stage) {
-    let gone = AtomicUsize::new(0);
+    let gone = stage.counter();
     stage.run(|circle| {
         let mut alone = Alone::beside(circle);
         let mut how = Brackets { wants_before: false };
@@ -52,11 +51,11 @@ fn a_leaver_waits_for_nothing_that_comes_after_its_last_meeting(stage: &Stage) {
         circle.wait().expect(ALARMLESS);
         if rank % 2 == 0 {
             circle.leave(&word(rank, 0), &mut how).expect(ALARMLESS);
-            gone.fetch_add(1, Ordering::Relaxed);
+            gone.add_one();
             return;
         }
         meet_and_check(circle, &mut how, &mut Melded::default(), |rank| word(rank, 0));
-        alone.pass_until(|| gone.load(Ordering::Relaxed) == size.div_ceil(2)).expect(ALARMLESS);
+        alone.pass_until(|| gone.get() == size.div_ceil(2)).expect(ALARMLESS);
         let rest: Vec<usize> = (1..size).step_by(2).collect();
         let mut circle = circle.join(1, &rest, rank / 2);
         for meeting in 0..5 {

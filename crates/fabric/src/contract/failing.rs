@@ -1,15 +1,12 @@
 //! Claim 7: one failure ends everything, for everybody.
 
-use super::{Alone, Brackets, Stage, gave_up, word};
+use super::{Alone, Brackets, Stage, counter::Counter, gave_up, word};
 use crate::{
     circle::{Circle, Melded},
     failure::Failure,
     tray::Tray,
 };
-use std::sync::{
-    Mutex,
-    atomic::{AtomicUsize, Ordering},
-};
+use std::sync::Mutex;
 
 pub(super) fn uphold(stage: &Stage) {
     let mut ranks = vec![0, stage.size / 2, stage.size - 1];
@@ -47,7 +44,7 @@ fn assert_over(circle: &mut dyn Circle, failure: &Failure) {
 
 /// Holds some meetings and leaves their trays untaken. `warm` counts those who are through; before all are, an alarm
 /// could end this for some.
-fn warm_up(circle: &mut dyn Circle, warm: &AtomicUsize) {
+fn warm_up(circle: &mut dyn Circle, warm: &Counter) {
     for meeting in 0..3 {
         for to in 0..circle.size() {
             circle.post(to, &mut Tray { bytes: vec![1], moved: Vec::new() }).expect("nobody raised the alarm");
@@ -55,19 +52,19 @@ fn warm_up(circle: &mut dyn Circle, warm: &AtomicUsize) {
         let mine = word(circle.rank(), meeting);
         circle.meet(&mine, &mut Brackets { wants_before: true }, &mut Melded::default()).expect("nobody raised");
     }
-    warm.fetch_add(1, Ordering::Relaxed);
+    warm.add_one();
 }
 
 /// Claim 7, for waits that begin when the alarm is known, the raiser's own among them.
 fn an_alarm_before_the_wait_ends_it(stage: &Stage, raiser: usize) {
     let failure = gave_up(raiser, "before");
-    let warm = AtomicUsize::new(0);
+    let warm = stage.counter();
     stage.run(|circle| {
         let (alarm, mut alone) = (circle.alarm(), Alone::beside(circle));
         assert_eq!(alarm.raised(), None);
         warm_up(circle, &warm);
         if circle.rank() == raiser {
-            alone.pass_until(|| warm.load(Ordering::Relaxed) == stage.size).expect("I am the raiser");
+            alone.pass_until(|| warm.get() == stage.size).expect("I am the raiser");
             alarm.raise(failure.clone());
         }
         // Time passes until the alarm stops it.
@@ -80,12 +77,12 @@ fn an_alarm_before_the_wait_ends_it(stage: &Stage, raiser: usize) {
 /// Claim 7, for waits that began before: the raiser gives the others time to get there, and to fall asleep.
 fn an_alarm_during_the_wait_ends_it(stage: &Stage, raiser: usize) {
     let failure = gave_up(raiser, "during");
-    let warm = AtomicUsize::new(0);
+    let warm = stage.counter();
     stage.run(|circle| {
         let mut alone = Alone::beside(circle);
         warm_up(circle, &warm);
         if circle.rank() == raiser {
-            alone.pass_until(|| warm.load(Ordering::Relaxed) == stage.size).expect("I am the raiser");
+            alone.pass_until(|| warm.get() == stage.size).expect("I am the raiser");
             for _ in 0..100 {
                 alone.pass().expect("I am the raiser");
             }
@@ -101,21 +98,21 @@ fn an_alarm_during_the_wait_ends_it(stage: &Stage, raiser: usize) {
 fn an_alarm_reaches_circles_that_lack_nobody(stage: &Stage, raiser: usize) {
     let failure = gave_up(raiser, "elsewhere");
     let others: Vec<usize> = (0..stage.size).filter(|&rank| rank != raiser).collect();
-    let meetings = AtomicUsize::new(0);
+    let meetings = stage.counter();
     stage.run(|circle| {
         if circle.rank() == raiser {
             let mut alone = Alone::beside(circle);
             let enough = 10 * others.len();
-            alone.pass_until(|| meetings.load(Ordering::Relaxed) >= enough).expect("I am the raiser");
+            alone.pass_until(|| meetings.get() >= enough).expect("I am the raiser");
             circle.alarm().raise(failure.clone());
         } else {
             let place = others.iter().position(|&rank| rank == circle.rank()).expect("all but the raiser are there");
             let mut inner = circle.join(2, &others, place);
             let found = loop {
                 match inner.wait() {
-                    Ok(()) => meetings.fetch_add(1, Ordering::Relaxed),
+                    Ok(()) => meetings.add_one(),
                     Err(failure) => break failure,
-                };
+                }
             };
             assert_eq!(found, failure);
             assert_over(&mut *inner, &failure);
@@ -123,13 +120,14 @@ fn an_alarm_reaches_circles_that_lack_nobody(stage: &Stage, raiser: usize) {
     });
 }
 
-/// Claim 7: everybody gets the same failure, however many were raised at the same time.
+/// Claim 7: everybody gets the same failure, however many were raised at the same time. Only processes that raised theirs
+/// before they heard of another may each keep their own.
 fn the_first_of_several_alarms_is_the_one(stage: &Stage) {
-    let (warm, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let (warm, found) = (stage.counter(), Mutex::new(Vec::new()));
     stage.run(|circle| {
         warm_up(circle, &warm);
         // Others may be ahead and raise theirs while I still pass the time.
-        let _ = Alone::beside(circle).pass_until(|| warm.load(Ordering::Relaxed) == stage.size);
+        let _ = Alone::beside(circle).pass_until(|| warm.get() == stage.size);
         let rank = circle.rank();
         if rank % 2 == 0 {
             circle.alarm().raise(gave_up(rank, "one of several"));
@@ -139,6 +137,6 @@ fn the_first_of_several_alarms_is_the_one(stage: &Stage) {
         found.lock().expect("nobody panicked yet").push(failure);
     });
     let found = found.into_inner().expect("nobody panicked");
-    assert_eq!(found.len(), stage.size);
+    assert!(found.len() == stage.size || stage.folder.is_some());
     assert!(found.iter().all(|failure| *failure == found[0]), "{found:?}");
 }

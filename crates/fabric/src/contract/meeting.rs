@@ -2,7 +2,6 @@
 
 use super::{Alike, Brackets, Stage, meet_and_check, word};
 use crate::circle::Melded;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Meetings in a row, so that every copy and counter of a fabric is used again and again.
 const MANY: usize = 300;
@@ -20,20 +19,20 @@ pub(super) fn uphold(stage: &Stage) {
     an_outcome_is_overwritten_and_not_added_to(stage);
 }
 
-/// Claim 1. The count needs no order of its own: a meeting makes what came before it visible after it.
+/// Claim 1.
 fn nobody_returns_from_a_meeting_before_all_have_entered_it(stage: &Stage) {
-    let entered = AtomicUsize::new(0);
+    let entered = stage.counter();
     stage.run(|circle| {
         let mut outcome = Melded::default();
         for meeting in 1..=MANY {
-            entered.fetch_add(1, Ordering::Relaxed);
+            entered.add_one();
             if meeting % 3 == 0 {
                 circle.wait().expect("nobody raised the alarm");
             } else {
                 let mine = word(circle.rank(), meeting);
                 circle.meet(&mine, &mut Brackets { wants_before: false }, &mut outcome).expect("nobody raised");
             }
-            let seen = entered.load(Ordering::Relaxed);
+            let seen = entered.get();
             assert!(seen >= meeting * stage.size, "only {seen} entries when meeting {meeting} ended");
             // The others may be in the next meeting, but I am not, so nobody is in the one after that.
             assert!(seen < (meeting + 1) * stage.size, "{seen} entries when meeting {meeting} ended");

@@ -19,6 +19,8 @@ pub(crate) enum Kind {
     Down,
     /// A tray that was posted.
     Tray,
+    /// A piece of memory that is carried.
+    Piece,
 }
 
 /// Which meeting of which circle a packet belongs to.
@@ -56,6 +58,16 @@ pub(crate) trait Link {
         _into: &mut Vec<u8>,
     ) -> Result<Option<(usize, Packet)>, Failure> {
         self.receive().map(Some)
+    }
+
+    /// Whether it moves memory without a copy.
+    fn carries(&self) -> bool {
+        false
+    }
+
+    /// Moves memory, as [`Circle::carry`](crate::Circle::carry) says.
+    fn carry(&mut self, _out: &[(usize, &[u8])], _into: &mut [(usize, &mut [u8])]) -> Result<(), Failure> {
+        Ok(())
     }
 
     /// Lets others go first, where processors take turns; fails once the alarm was raised.
@@ -126,6 +138,29 @@ impl<L: Link> Mailroom<L> {
             self.kept.remove(&stamp);
         }
         found
+    }
+
+    /// Moves memory, in packets with this stamp where the link has no better way.
+    pub(crate) fn carry(
+        &mut self,
+        stamp: Stamp,
+        out: &[(usize, &[u8])],
+        into: &mut [(usize, &mut [u8])],
+    ) -> Result<(), Failure> {
+        if self.link.carries() {
+            return self.link.carry(out, into);
+        }
+        for &(to, bytes) in out {
+            self.send(to, Packet { stamp, tray: Tray { bytes: bytes.to_vec(), moved: Vec::new() } })?;
+        }
+        for (from, place) in into {
+            let (_, tray) = self.receive(stamp, Some(*from))?;
+            if tray.bytes.len() != place.len() {
+                return Err(Failure::Damaged { rank: *from });
+            }
+            place.copy_from_slice(&tray.bytes);
+        }
+        Ok(())
     }
 
     pub(crate) fn pause(&mut self) -> Result<(), Failure> {

@@ -321,6 +321,18 @@ impl<L: Link + 'static> Circle for MessageCircle<L> {
             || self.home.mailroom.borrow().shares(self.members[other])
     }
 
+    fn carries(&self) -> bool {
+        (0..self.members.len()).all(|other| other == self.rank || !self.shares(other))
+    }
+
+    fn carry(&mut self, out: &[(usize, &[u8])], into: &mut [(usize, &mut [u8])]) -> Result<(), Failure> {
+        let stamp = self.stamp(Kind::Piece, self.entered);
+        let out: Vec<(usize, &[u8])> = out.iter().map(|&(to, bytes)| (self.members[to], bytes)).collect();
+        let mut into: Vec<(usize, &mut [u8])> =
+            into.iter_mut().map(|(from, place)| (self.members[*from], &mut **place)).collect();
+        self.home.mailroom.borrow_mut().carry(stamp, &out, &mut into)
+    }
+
     fn join(&self, key: u64, members: &[usize], rank: usize) -> Box<dyn Circle> {
         let members = members.iter().map(|&m| self.members[m]).collect();
         Box::new(Self::new(Rc::clone(&self.home), members, rank, key))

@@ -27,6 +27,7 @@ use std::{
         Arc, OnceLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 /// Why a run under MPI cannot begin.
@@ -66,6 +67,8 @@ struct World {
     has_failed: AtomicBool,
     /// Whether MPI was started here, and so is to be ended here.
     is_ours: bool,
+    /// How long `MPI_Init` took, and everything else.
+    start_up: (Duration, Duration),
 }
 
 static WORLD: OnceLock<Result<World, Unable>> = OnceLock::new();
@@ -81,9 +84,12 @@ fn world() -> Result<&'static World, Unable> {
 }
 
 fn start() -> Result<World, Unable> {
+    let start = Instant::now();
     let launcher = Launcher::find().ok_or(Unable::NotLaunched)?;
     let mpi = launcher.load().map_err(Unable::NoMpi)?;
+    let before = Instant::now();
     let is_ours = mpi.init().map_err(Unable::NoMpi)?;
+    let init = before.elapsed();
     if mpi.size() != launcher.size {
         let version = mpi.version.lines().next().unwrap_or_default();
         return Err(Unable::WrongLauncher(format!(
@@ -107,6 +113,7 @@ fn start() -> Result<World, Unable> {
         is_running: AtomicBool::new(false),
         has_failed: AtomicBool::new(false),
         is_ours,
+        start_up: (init, start.elapsed().saturating_sub(init)),
     })
 }
 
@@ -181,6 +188,15 @@ pub fn version() -> Result<&'static str, Unable> {
 /// As [`run`].
 pub fn allreduce(mine: u64) -> Result<u64, Unable> {
     world().map(|world| world.office.mpi.sum(mine))
+}
+
+/// How long it took to start: `MPI_Init`, and everything else that had to be done.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn start_up() -> Result<(Duration, Duration), Unable> {
+    world().map(|world| world.start_up)
 }
 
 /// How many messages this process has sent so far.

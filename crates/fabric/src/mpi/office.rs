@@ -7,6 +7,8 @@
 //! There is always one receive posted for headers. Nothing is received that was not sent here, and bodies of one
 //! process arrive in the order of their headers, because MPI keeps the order between two processes and one tag.
 
+mod carry;
+
 use super::calls::{Mpi, PIECE, Request};
 use crate::{
     circle::Alarm,
@@ -88,6 +90,7 @@ impl Header {
             0 => Kind::Up,
             1 => Kind::Down,
             2 => Kind::Tray,
+            3 => Kind::Piece,
             _ => return None,
         };
         Some(Stamp { circle: self.circle, meeting: self.meeting, kind })
@@ -566,6 +569,15 @@ impl crate::messages::Link for MpiLink {
                 std::thread::yield_now();
             }
         }
+    }
+
+    /// Threads of one process could not tell each other's pieces apart.
+    fn carries(&self) -> bool {
+        self.desks.len() == 1
+    }
+
+    fn carry(&mut self, out: &[(usize, &[u8])], into: &mut [(usize, &mut [u8])]) -> Result<(), Failure> {
+        self.office.carry(out, into, &*self.cord)
     }
 
     fn pause(&mut self) -> Result<(), Failure> {

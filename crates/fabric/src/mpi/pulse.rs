@@ -349,7 +349,7 @@ fn parent() -> libc::pid_t {
 }
 
 /// Ends the process, with what has happened.
-fn give_up(why: &str) -> ! {
+pub(super) fn give_up(why: &str) -> ! {
     eprintln!("Error: {why}");
     // SAFETY: nothing of the program runs any more; its other threads wait for what will never come, or compute what
     // nobody will ask for.

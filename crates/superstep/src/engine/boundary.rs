@@ -6,6 +6,7 @@ use super::{
     core::{Core, Phase, Wave},
     exchange::{self, Address, Inbox, Payload},
     items::{Needs, Placed},
+    registry::departed,
 };
 use crate::error::{Error, ErrorKind, Result, place};
 use fabric::{Failure, Melded};
@@ -353,12 +354,41 @@ impl Core {
         self.round(&mut staged, stayed)?;
         self.deliver(&mut staged)?;
         staged.recycle(&mut self.outbox.borrow_mut());
+        self.carry(stayed)?;
         let registry = self.registry.borrow();
         for (_, object) in registry.objects() {
             object.pull(left)?;
         }
         drop(registry);
         self.circle.borrow_mut().wait()?;
+        Ok(())
+    }
+
+    /// Moves what goes straight from memory to memory between members that share none.
+    fn carry(&self, stayed: &[usize]) -> Result {
+        let registry = self.registry.borrow();
+        let mut moving: Vec<_> = registry.objects().filter_map(|(_, object)| object.carry()).collect();
+        if moving.is_empty() {
+            return Ok(());
+        }
+        let (mut out, mut into) = (Vec::new(), Vec::new());
+        for memory in &mut moving {
+            memory.pieces(&mut out, &mut into)?;
+        }
+        // Between two members the order of issue is what both of them know.
+        out.sort_by_key(|&(issue, to, _)| (to, issue));
+        into.sort_by_key(|&(issue, from, _)| (from, issue));
+        let place =
+            |old: usize| if stayed.is_empty() { Some(old) } else { stayed.iter().position(|&rank| rank == old) };
+        let out: Vec<_> = out.into_iter().filter_map(|(_, to, bytes)| Some((place(to)?, bytes))).collect();
+        let mut into = into
+            .into_iter()
+            .map(|(_, from, bytes)| place(from).map(|from| (from, bytes)).ok_or_else(|| departed(from)))
+            .collect::<Result<Vec<_>>>()?;
+        self.circle.borrow_mut().carry(&out, &mut into)?;
+        for memory in &mut moving {
+            memory.done();
+        }
         Ok(())
     }
 

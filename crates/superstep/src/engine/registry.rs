@@ -5,7 +5,7 @@
 //! is under way to it gets lost.
 
 use super::exchange::{Outbox, Payload};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use fabric::Circle;
 use std::{any::Any, rc::Rc};
 
@@ -40,6 +40,11 @@ pub(crate) trait Object: Any {
     /// Copies away what transfers will both read and write here.
     fn stage(&self, _number: u32, _outbox: &mut Outbox) {}
 
+    /// Its memory, if something is carried out of it or into it.
+    fn carry(&self) -> Option<Box<dyn Carrying + '_>> {
+        None
+    }
+
     /// Takes in what transfers bring here. `left` holds the ranks that left in this boundary.
     fn pull(&self, _left: &[usize]) -> Result {
         Ok(())
@@ -68,6 +73,27 @@ pub(crate) trait Object: Any {
 
     /// Follows the new numbering: `stayed` lists the old ranks of those who stay.
     fn renumber(&self, _stayed: &[usize]) {}
+}
+
+/// The error of a transfer whose source has left.
+pub(crate) fn departed(rank: usize) -> Error {
+    let message = format!("rank {rank} left the group before data of its area was moved");
+    Error::new(ErrorKind::Departed, message)
+}
+
+/// What goes to others: its number among all that this member sends, to whom, and what.
+pub(crate) type Sent<'a> = (u64, usize, &'a [u8]);
+
+/// What comes: its number among all that the sender sends, from whom, and where to.
+pub(crate) type Awaited<'a> = (u64, usize, &'a mut [u8]);
+
+/// The memory of an object while pieces of it are carried.
+pub(crate) trait Carrying {
+    /// Adds what goes out of it and what comes into it.
+    fn pieces<'a>(&'a mut self, out: &mut Vec<Sent<'a>>, into: &mut Vec<Awaited<'a>>) -> Result;
+
+    /// All has gone and come.
+    fn done(&mut self);
 }
 
 /// One member's copy of a shared variable.

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod counting;
 mod failing;
 mod launched;
 mod programs;

@@ -1,7 +1,7 @@
 //! The programs that the tests start.
 
 use std::{env, process, thread, time::Duration};
-use superstep::{Array, Block, Cyclic, Group, Min, Sum, Tiles};
+use superstep::{Array, Block, Cyclic, Group, Max, Min, Step, Sum, Tiles};
 
 /// Runs the program that the environment names, and ends the process as a program of its own would.
 #[test]
@@ -45,6 +45,12 @@ fn program() {
             println!("loop ended");
         }),
         "start" => superstep::run(|g| g.step(|_| ())),
+        "contract" => {
+            contract();
+            Ok(())
+        }
+        "messages" => superstep::run(messages),
+        "big" => superstep::run(big),
         other => panic!("no program {other:?}"),
     };
     if let Err(error) = outcome {
@@ -65,6 +71,60 @@ fn again() -> superstep::Result {
     let after = superstep::run(|g| g.step(|s| s.reduce(1, Sum)))?;
     println!("again {size} {} {after}", if failed { "failed" } else { "went well" });
     Ok(())
+}
+
+/// Upholds the contract of the fabric, with counters in a folder.
+fn contract() {
+    let folder = env::var("SUPERSTEP_TEST_FOLDER").expect("a test has made a folder");
+    let threads = env::var("SUPERSTEP_THREADS").map_or(1, |text| text.parse().expect("a number"));
+    let (_, processes) = fabric::mpi::place().expect("under a launcher");
+    let launch = |_: usize, body: &(dyn Fn(Box<dyn fabric::Circle>) + Sync)| {
+        let options = fabric::threads::Options::default();
+        fabric::mpi::run(threads, options, ToString::to_string, body).map(drop).expect("a run can begin");
+    };
+    fabric::contract::uphold_across(&launch, processes * threads, folder.as_ref());
+    println!("contract upheld");
+}
+
+/// What a step asks for.
+type Traffic<'a> = &'a dyn Fn(&Step);
+
+/// Counts the messages that processors send in a step, on average and the busiest one.
+fn messages(g: &mut Group) {
+    const ROUNDS: u64 = 50;
+    let area = g.area::<u64>(g.size());
+    let kinds: [(&str, Traffic<'_>); 3] = [
+        ("none", &|_| ()),
+        ("sparse", &|s| s.put((s.rank() + 1) % s.size(), &[1], &area, s.rank())),
+        ("dense", &|s| (0..s.size()).filter(|&to| to != s.rank()).for_each(|to| s.put(to, &[1], &area, s.rank()))),
+    ];
+    for (name, traffic) in kinds {
+        g.step(|_| ());
+        let before = fabric::mpi::sent().expect("under a launcher");
+        (0..ROUNDS).for_each(|_| g.step(traffic));
+        let mine = fabric::mpi::sent().expect("under a launcher") - before;
+        let (sum, most) = g.step(|s| (s.reduce(mine, Sum), s.reduce(mine, Max)));
+        if g.is_leader() {
+            let average = sum as f64 / (g.size() as u64 * ROUNDS) as f64;
+            println!("messages {name} {average:.3} {}", most as f64 / ROUNDS as f64);
+        }
+    }
+}
+
+/// Moves more bytes at once than 32 bits can count.
+fn big(g: &mut Group) {
+    let len = (1usize << 32) + 1;
+    let area = g.area::<u8>(if g.rank() == 1 { len } else { 0 });
+    let values = if g.rank() == 0 { (0..len).map(|at| (at % 251) as u8).collect() } else { Vec::new() };
+    g.step(|s| {
+        if s.rank() == 0 {
+            s.put(1, &values, &area, 0);
+        }
+    });
+    let is_right = area.local().iter().enumerate().all(|(at, &x)| x == (at % 251) as u8);
+    if g.rank() == 1 {
+        println!("big {} {}", area.local().len(), if is_right { "right" } else { "wrong" });
+    }
 }
 
 /// Mixes the results of many verbs into one number, floats with every bit.

@@ -518,7 +518,13 @@ fn writes_that_should_agree_and_do_not_end_the_run() {
                 g.step(|s| way(s, &a));
                 g.step(|_| ());
             },
-            |_, error| check(&error, ErrorKind::ReplicaDiverged, &["array [4] of f64", "should be the same", file!()]),
+            |_, error| {
+                check(
+                    &error,
+                    ErrorKind::ReplicaDiverged,
+                    &["array [4] of f64", "element 3 that should be the same", file!()],
+                );
+            },
         );
     }
 }

@@ -3,8 +3,8 @@
 use super::{put_get::pick, transfer::Transfers};
 use crate::{
     engine::{
-        Core, Element, Group, Kind, Object, Outbox, Payload, Phase, Record, Registry, Tally, damaged, read_words,
-        type_hash,
+        Carrying, Core, Element, Group, Kind, Object, Outbox, Payload, Phase, Record, Registry, Tally, damaged,
+        read_words, type_hash,
     },
     error::{ErrorKind, Result, place},
     memory::{
@@ -96,6 +96,10 @@ impl<T: Element> Object for Part<T> {
 
     fn stage(&self, number: u32, outbox: &mut Outbox) {
         self.stage_transfers(number, outbox);
+    }
+
+    fn carry(&self) -> Option<Box<dyn Carrying + '_>> {
+        self.carried()
     }
 
     fn pull(&self, left: &[usize]) -> Result {

@@ -9,7 +9,8 @@
 //! everybody pulls, its own `hp_get`s first, then what others put, by rank and order of issue; one more wait. Puts are
 //! committed after that.
 //!
-//! Where the two do not share memory, the data travels as if it had been set aside.
+//! Where the two do not share memory, short data travels as if it had been set aside. Where nobody shares any, long data
+//! is carried: it goes from the memory of one processor straight into that of another, between the two waits.
 
 use super::{
     Area, Source,
@@ -17,12 +18,15 @@ use super::{
     put_get::is_nothing,
 };
 use crate::{
-    engine::{Address, Element, Outbox, Record, Registry, Step, damaged, flags, push_words, read_words},
+    engine::{
+        Address, Awaited, Carrying, Element, Outbox, Record, Registry, Sent, Step, damaged, departed, flags,
+        push_words, read_words,
+    },
     error::{Error, ErrorKind, Result},
     memory::section::Section,
 };
-use fabric::{Circle, Reach};
-use std::{any::Any, ops::Range, panic::Location};
+use fabric::{Circle, Reach, Region};
+use std::{any::Any, cell::RefMut, ops::Range, panic::Location};
 
 /// Data on its way into this processor's part.
 struct Pull<T> {
@@ -34,24 +38,36 @@ struct Pull<T> {
     reach: Option<Reach<T>>,
     /// The data itself, where it was set aside.
     staged: Option<Vec<T>>,
+    /// Whether it is carried here.
+    is_carried: bool,
     /// Of an `hp_put`: its source and its number among that one's. None of an `hp_get`, which comes first.
     order: Option<(usize, u64)>,
 }
 
+impl<T> Pull<T> {
+    /// Where it goes.
+    fn target(&self) -> Range<usize> {
+        self.at..self.at.saturating_add(self.range.len())
+    }
+}
+
 /// A section of this processor's part that somebody pulls into the area `target`.
-struct Lent {
+struct Lent<T> {
     /// Its number among all `hp_put`s of sections, whatever areas they are from.
     issue: u64,
     to: usize,
     target: u32,
     range: Range<usize>,
     at: usize,
+    /// Whether it is carried there, and a copy if something else is pulled over it.
+    is_carried: bool,
+    aside: Option<Vec<T>>,
 }
 
 /// What transfers do with one part in this step.
 pub(super) struct Transfers<T> {
     pulls: Vec<Pull<T>>,
-    lent: Vec<Lent>,
+    lent: Vec<Lent<T>>,
 }
 
 impl<T> Default for Transfers<T> {
@@ -68,6 +84,8 @@ mod word {
     pub(super) const PUT_DATA: u64 = 1;
     /// "I pull a section of yours": target area, start, length.
     pub(super) const LEND: u64 = 2;
+    /// Like PUT, and the data is carried.
+    pub(super) const PUT_CARRIED: u64 = 3;
 }
 
 /// A request's reply goes to an item, or to the pull of an area: then its highest bit is set, and below it stand the
@@ -150,7 +168,8 @@ impl Step {
                 area.check_place(to, offset, range.len(), site)?;
                 let mut registry = self.core.registry();
                 registry.issued += 1;
-                let lent = Lent { issue: registry.issued, to, target: area.number, range, at: offset };
+                let (issue, target) = (registry.issued, area.number);
+                let lent = Lent { issue, to, target, range, at: offset, is_carried: false, aside: None };
                 drop(registry);
                 source.part.transfers.borrow_mut().lent.push(lent);
                 self.announce(source);
@@ -224,8 +243,16 @@ impl Step {
         let reach = area.part.owned.reaches.borrow()[from].clone();
         let is_reached = reach.is_some();
         let mut transfers = into.part.transfers.borrow_mut();
-        let pull =
-            Pull { from, source: area.number, range: range.clone(), at: offset, reach, staged: None, order: None };
+        let pull = Pull {
+            from,
+            source: area.number,
+            range: range.clone(),
+            at: offset,
+            reach,
+            staged: None,
+            is_carried: false,
+            order: None,
+        };
         transfers.pulls.push(pull);
         let pull = (transfers.pulls.len() - 1) as u64;
         drop(transfers);
@@ -257,18 +284,25 @@ impl<T: Element> Part<T> {
     /// Tells the targets of `hp_put`s, and hands them the data where they cannot reach it.
     pub(super) fn flush_transfers(&self, number: u32, outbox: &mut Outbox, circle: &dyn Circle) {
         let region = self.owned.region.borrow();
-        self.transfers.borrow_mut().lent.retain(|lent| {
+        let carries = circle.carries();
+        self.transfers.borrow_mut().lent.retain_mut(|lent| {
             let shares = circle.shares(lent.to) || lent.to == circle.rank();
-            let what = if shares { word::PUT } else { word::PUT_DATA };
-            let length = if shares { 0 } else { lent.range.len() * size_of::<T>() };
+            let size = lent.range.len() * size_of::<T>();
+            lent.is_carried = !shares && carries && size >= CARRIED;
+            let what = match (shares, lent.is_carried) {
+                (true, _) => word::PUT,
+                (false, true) => word::PUT_CARRIED,
+                (false, false) => word::PUT_DATA,
+            };
+            let length = if what == word::PUT_DATA { size } else { 0 };
             outbox.push_sized(lent.to, Address::Object(lent.target), Record::Notice, 48 + length, |out| {
                 let (start, len) = (lent.range.start as u64, lent.range.len() as u64);
                 push_words(out, &[what, u64::from(number), start, len, lent.at as u64, lent.issue]);
-                if !shares {
+                if what == word::PUT_DATA {
                     out.extend_from_slice(bytemuck::cast_slice(&region.as_slice()[lent.range.clone()]));
                 }
             });
-            shares
+            what != word::PUT_DATA
         });
     }
 
@@ -278,7 +312,8 @@ impl<T: Element> Part<T> {
         let end = start.checked_add(len).ok_or_else(damaged)?;
         let range = start as usize..end as usize;
         if what == word::LEND {
-            let lent = Lent { issue: 0, to: from, target: other as u32, range, at: 0 };
+            let target = other as u32;
+            let lent = Lent { issue: 0, to: from, target, range, at: 0, is_carried: false, aside: None };
             self.transfers.borrow_mut().lent.push(lent);
             return Ok(());
         }
@@ -288,11 +323,11 @@ impl<T: Element> Part<T> {
             let source = registry.object(other as u32).ok_or_else(damaged)?;
             let source = (&**source as &dyn Any).downcast_ref::<Self>().ok_or_else(damaged)?;
             reach = source.owned.reaches.borrow().get(from).cloned().flatten();
-        } else {
+        } else if what == word::PUT_DATA {
             staged = Some(crate::engine::decode_plain(notice)?);
         }
-        let pull =
-            Pull { from, source: other as u32, range, at: at as usize, reach, staged, order: Some((from, issue)) };
+        let (source, at, order) = (other as u32, at as usize, Some((from, issue)));
+        let pull = Pull { from, source, range, at, reach, staged, is_carried: what == word::PUT_CARRIED, order };
         self.transfers.borrow_mut().pulls.push(pull);
         Ok(())
     }
@@ -301,7 +336,7 @@ impl<T: Element> Part<T> {
     pub(super) fn stage_transfers(&self, number: u32, outbox: &mut Outbox) {
         let transfers = self.transfers.borrow();
         let region = self.owned.region.borrow();
-        for lent in &transfers.lent {
+        for lent in transfers.lent.iter().filter(|lent| !lent.is_carried) {
             let is_written = |pull: &Pull<T>| pull.at < lent.range.end && lent.range.start < pull.at + pull.range.len();
             if transfers.pulls.iter().any(is_written) {
                 outbox.push(lent.to, Address::Object(lent.target), Record::Data, |out| {
@@ -310,6 +345,14 @@ impl<T: Element> Part<T> {
                 });
             }
         }
+    }
+
+    /// What is carried out of this part or into it.
+    pub(super) fn carried(&self) -> Option<Box<dyn Carrying + '_>> {
+        let transfers = self.transfers.borrow_mut();
+        let is_any = transfers.lent.iter().any(|lent| lent.is_carried);
+        (is_any || transfers.pulls.iter().any(|pull| pull.is_carried))
+            .then(|| Box::new(Moving { transfers, region: self.owned.region.borrow_mut() }) as Box<dyn Carrying + '_>)
     }
 
     /// Takes data that was set aside for pulls of this part, or that one of them asked for.
@@ -341,8 +384,7 @@ impl<T: Element> Part<T> {
         transfers.pulls.sort_by_key(|pull| pull.order);
         for pull in transfers.pulls.drain(..) {
             if left.contains(&pull.from) {
-                let message = format!("rank {} left the group before data of its area was moved", pull.from);
-                return Err(Error::new(ErrorKind::Departed, message));
+                return Err(departed(pull.from));
             }
             let outcome = match (&pull.staged, &pull.reach) {
                 (Some(values), _) if values.len() == pull.range.len() => region.write(pull.at, values),
@@ -355,6 +397,68 @@ impl<T: Element> Part<T> {
             })?;
         }
         Ok(())
+    }
+}
+
+/// From how many bytes on data is carried.
+const CARRIED: usize = 64 << 10;
+
+/// A part while data is carried out of it and into it.
+struct Moving<'a, T> {
+    transfers: RefMut<'a, Transfers<T>>,
+    region: RefMut<'a, Region<T>>,
+}
+
+impl<T: Element> Carrying for Moving<'_, T> {
+    /// What comes goes straight to its place, unless something else comes there as well: then it is set aside until it
+    /// is its turn. What goes is set aside if something comes over it.
+    fn pieces<'a>(&'a mut self, out: &mut Vec<Sent<'a>>, into: &mut Vec<Awaited<'a>>) -> Result {
+        let Transfers { pulls, lent } = &mut *self.transfers;
+        let targets: Vec<Range<usize>> = pulls.iter().map(Pull::target).collect();
+        let overlap = |a: &Range<usize>, b: &Range<usize>| a.start.max(b.start) < a.end.min(b.end);
+        let len = self.region.len();
+        let mut direct = Vec::new();
+        for (at, pull) in pulls.iter_mut().enumerate().filter(|(_, pull)| pull.is_carried) {
+            let Some((_, issue)) = pull.order.filter(|_| targets[at].end <= len) else { return Err(damaged()) };
+            let is_alone =
+                targets.iter().enumerate().all(|(other, range)| other == at || !overlap(range, &targets[at]));
+            if is_alone {
+                direct.push((targets[at].clone(), issue, pull.from));
+            } else {
+                let room = pull.staged.insert(vec![T::zeroed(); pull.range.len()]);
+                into.push((issue, pull.from, bytemuck::cast_slice_mut(room)));
+            }
+        }
+        for lent in lent.iter_mut().filter(|lent| lent.is_carried) {
+            if targets.iter().any(|range| overlap(range, &lent.range)) {
+                lent.aside = Some(self.region.as_slice()[lent.range.clone()].to_vec());
+            }
+        }
+        direct.sort_by_key(|(range, ..)| range.start);
+        let (mut rest, mut first, mut gaps) = (self.region.as_mut_slice(), 0, Vec::new());
+        for (range, issue, from) in direct {
+            let (gap, behind) = rest.split_at_mut(range.start - first);
+            let (place, behind) = behind.split_at_mut(range.len());
+            gaps.push((first, &*gap));
+            into.push((issue, from, bytemuck::cast_slice_mut(place)));
+            (rest, first) = (behind, range.end);
+        }
+        gaps.push((first, &*rest));
+        for lent in lent.iter().filter(|lent| lent.is_carried) {
+            let values = if let Some(aside) = &lent.aside {
+                &aside[..]
+            } else {
+                let (first, gap) = gaps[gaps.partition_point(|&(first, _)| first <= lent.range.start) - 1];
+                &gap[lent.range.start - first..lent.range.end - first]
+            };
+            out.push((lent.issue, lent.to, bytemuck::cast_slice(values)));
+        }
+        Ok(())
+    }
+
+    fn done(&mut self) {
+        self.transfers.pulls.retain(|pull| !pull.is_carried || pull.staged.is_some());
+        self.region.open();
     }
 }
 

@@ -59,10 +59,18 @@ impl<T: Element> Outgoing<T> {
         }
         let mut lanes = std::mem::take(&mut self.spare);
         let count = part.lens.len() * part.windows;
-        if lanes.len() < count {
-            let mut spares = part.home.spares();
-            lanes.resize_with(count, || Lane { places: spares.places(), values: spares.values() });
+        lanes.resize_with(count, || Lane { places: Vec::new(), values: Vec::new() });
+        // What was sent may have come home since.
+        let mut spares = part.home.spares();
+        for lane in &mut lanes {
+            if lane.places.capacity() == 0 {
+                lane.places = spares.places();
+            }
+            if one.is_none() && lane.values.capacity() == 0 {
+                lane.values = spares.values();
+            }
         }
+        drop(spares);
         Lanes { operator, one, by_target: lanes }
     }
 
@@ -83,13 +91,11 @@ impl<T: Element> Outgoing<T> {
     /// Makes runs of what is in the lanes.
     fn close<M: Map>(&mut self, mut open: Lanes<T>, part: &Part<T, M>) {
         for (number, lane) in open.by_target.iter_mut().enumerate().filter(|(_, lane)| !lane.places.is_empty()) {
-            let mut spares = part.home.spares();
-            let places = std::mem::replace(&mut lane.places, spares.places());
+            let places = std::mem::take(&mut lane.places);
             let writes = match open.one {
                 Some(value) => Writes::One(places, value),
-                None => Writes::Each(places, std::mem::replace(&mut lane.values, spares.values())),
+                None => Writes::Each(places, std::mem::take(&mut lane.values)),
             };
-            drop(spares);
             let (to, window) = (number / part.windows, number % part.windows);
             let run = Run { operator: open.operator, base: window.wrapping_mul(WINDOW), writes };
             self.push(to, run);

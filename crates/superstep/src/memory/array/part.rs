@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     engine::{Address, Element, Object, Outbox, Payload, Record},
-    error::{Result, place},
+    error::{Error, ErrorKind, Result, place},
     memory::owned::Owned,
 };
 use fabric::{Circle, Region};
@@ -249,7 +249,11 @@ impl<T: Element, M: Map> Object for Part<T, M> {
         let mut region: std::cell::RefMut<'_, Region<T>> = self.owned.region.borrow_mut();
         let outcome = writes::commit(&mut incoming, &mut region);
         incoming.drain(..).for_each(Letter::bring_home);
-        outcome.map_err(|error| crate::error::Error::new(error.kind(), format!("{}: {error}", self.describe())))
+        outcome.map_err(|at| {
+            let (index, what) = (self.index(self.rank, at).unwrap_or(at), self.describe());
+            let message = format!("{what}: writes to element {index} that should be the same differ");
+            Error::new(ErrorKind::ReplicaDiverged, message)
+        })
     }
 
     fn mirror(&self, from: usize, request: &[u8], outbox: &mut Outbox) -> Result {

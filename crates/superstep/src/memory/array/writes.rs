@@ -8,10 +8,7 @@
 //!    so that the last write of the lowest rank stands;
 //! 2. everything else, from the lowest source rank up and each source's in the order of issue, onto what is there.
 
-use crate::{
-    engine::{Combine, Element, Rule, type_hash},
-    error::{Error, ErrorKind, Result},
-};
+use crate::engine::{Combine, Element, Rule, type_hash};
 use fabric::{
     Ahead, Buffer, Region,
     code::{Act, Entry, Task, entry},
@@ -156,7 +153,7 @@ impl<T: Element> Run<T> {
     }
 
     /// Calls `look` with every place and its value.
-    fn for_each(&self, mut look: impl FnMut(usize, &T) -> Result) -> Result {
+    fn for_each(&self, mut look: impl FnMut(usize, &T) -> Result<(), usize>) -> Result<(), usize> {
         match &self.writes {
             Writes::One(at, value) => at.iter().try_for_each(|&at| look(self.base + at as usize, value)),
             Writes::Each(at, values) => {
@@ -177,9 +174,9 @@ pub(super) struct Letter<T: Element> {
     pub(super) home: Option<Home<T>>,
 }
 
-/// Commits the letters of all sources, which come by ascending rank. Returns the place that two `Same` writes disagree
-/// about, as an error.
-pub(super) fn commit<T: Element>(letters: &mut [Box<Letter<T>>], region: &mut Region<T>) -> Result {
+/// Commits the letters of all sources, which come by ascending rank. If two `Same` writes disagree, returns about which
+/// place.
+pub(super) fn commit<T: Element>(letters: &mut [Box<Letter<T>>], region: &mut Region<T>) -> Result<(), usize> {
     agree(letters)?;
     let is_fold = |run: &Run<T>| run.operator.rule == Rule::Fold;
     for letter in letters.iter_mut().rev() {
@@ -191,18 +188,14 @@ pub(super) fn commit<T: Element>(letters: &mut [Box<Letter<T>>], region: &mut Re
     Ok(())
 }
 
-/// Checks that writes which promised to be the same are.
-fn agree<T: Element>(letters: &[Box<Letter<T>>]) -> Result {
+/// Checks that writes which promised to be the same are; returns the first place where they are not.
+fn agree<T: Element>(letters: &[Box<Letter<T>>]) -> Result<(), usize> {
     let mut seen: HashMap<usize, T> = HashMap::new();
     let runs = letters.iter().flat_map(|letter| &letter.runs);
     for run in runs.filter(|run| run.operator.rule == Rule::Same) {
         run.for_each(|at, value| {
             let first = seen.entry(at).or_insert(*value);
-            if bytemuck::bytes_of(first) == bytemuck::bytes_of(value) {
-                return Ok(());
-            }
-            let message = format!("writes to element {at} of its owner's part that should be the same differ");
-            Err(Error::new(ErrorKind::ReplicaDiverged, message))
+            if bytemuck::bytes_of(first) == bytemuck::bytes_of(value) { Ok(()) } else { Err(at) }
         })?;
     }
     Ok(())
