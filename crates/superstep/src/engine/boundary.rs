@@ -127,10 +127,12 @@ impl Core {
         );
         written.sort_unstable();
         let mut flags = self.flags.get();
+        let carries = std::mem::take(&mut self.outbox.borrow_mut().carries);
         for (flag, is_set) in [
             (flags::WRITTEN, !written.is_empty()),
             (flags::DROPPED, !registry.dropped.is_empty()),
             (flags::POSTED, !self.outbox.borrow().is_empty()),
+            (flags::CARRIES, carries),
         ] {
             flags |= if is_set { flag } else { 0 };
         }
@@ -258,7 +260,11 @@ impl Core {
         }
         self.conclude(total, wave)?;
         if total.has(flags::POSTED) {
-            self.deliver(&mut inbox)?;
+            self.hand_out(&mut inbox)?;
+            if total.has(flags::CARRIES) {
+                self.carry(stayed)?;
+            }
+            self.commit_changed()?;
         }
         if total.has(flags::FORWARDS) {
             for (number, placed) in self.items.borrow_mut().collective_mut().iter_mut().enumerate() {
@@ -367,7 +373,7 @@ impl Core {
     /// Moves what goes straight from memory to memory between members that share none.
     fn carry(&self, stayed: &[usize]) -> Result {
         let registry = self.registry.borrow();
-        let mut moving: Vec<_> = registry.objects().filter_map(|(_, object)| object.carry()).collect();
+        let mut moving: Vec<_> = registry.objects().filter_map(|(number, object)| object.carry(number)).collect();
         if moving.is_empty() {
             return Ok(());
         }
@@ -386,10 +392,7 @@ impl Core {
             .map(|(_, from, bytes)| place(from).map(|from| (from, bytes)).ok_or_else(|| departed(from)))
             .collect::<Result<Vec<_>>>()?;
         self.circle.borrow_mut().carry(&out, &mut into)?;
-        for memory in &mut moving {
-            memory.done();
-        }
-        Ok(())
+        moving.iter_mut().try_for_each(|memory| memory.done())
     }
 
     /// Gives items and variables what the wave found.
@@ -448,7 +451,13 @@ impl Core {
         Ok(())
     }
 
+    /// Gives every record to whom it is for, and commits them.
     fn deliver(&self, inbox: &mut Inbox) -> Result {
+        self.hand_out(inbox)?;
+        self.commit_changed()
+    }
+
+    fn hand_out(&self, inbox: &mut Inbox) -> Result {
         let registry = self.registry.borrow();
         let mut items = self.items.borrow_mut();
         let kinds = [exchange::Kind::Data, exchange::Kind::Moved];
@@ -465,7 +474,11 @@ impl Core {
                 }
                 registry.object(number).ok_or_else(exchange::damaged)?.deliver(from, payload)
             }
-        })?;
+        })
+    }
+
+    fn commit_changed(&self) -> Result {
+        let (registry, changed) = (self.registry.borrow(), self.changed.borrow());
         for object in changed.iter().filter_map(|&number| registry.object(number)) {
             object.commit()?;
             object.open();

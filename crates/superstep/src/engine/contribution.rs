@@ -50,6 +50,8 @@ pub(crate) mod flags {
     pub(crate) const DEFERRED: u32 = 1 << 9;
     /// Somebody reads from others after the commit.
     pub(crate) const MIRRORS: u32 = 1 << 10;
+    /// Somebody's records have data that is carried.
+    pub(crate) const CARRIES: u32 = 1 << 11;
 }
 
 pub(crate) const HEADER: usize = 16;

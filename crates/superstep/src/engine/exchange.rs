@@ -70,6 +70,8 @@ pub(crate) struct Outbox {
     trays: Vec<Tray>,
     /// The targets with something in their tray.
     filled: Vec<usize>,
+    /// Whether data of records is carried beside the trays.
+    pub(crate) carries: bool,
 }
 
 impl Outbox {
@@ -162,6 +164,7 @@ impl Outbox {
 
     /// Drops whatever a step that failed has left.
     pub(crate) fn clear(&mut self) {
+        self.carries = false;
         for to in self.filled.drain(..) {
             self.trays[to].clear();
         }

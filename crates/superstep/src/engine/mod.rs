@@ -27,7 +27,7 @@ pub(crate) use exchange::{Address, Kind as Record, Outbox, Payload, damaged, pus
 pub(crate) use fold::fold;
 pub(crate) use items::{Item, Needs, Tally};
 pub(crate) use operators::Rule;
-pub(crate) use registry::{Awaited, Carrying, Object, Registry, Sent, Variable, departed};
+pub(crate) use registry::{Awaited, CARRIED, Carrying, Object, Registry, Sent, Variable, departed};
 pub(crate) use value::{AsRun, AsValue, Codec, decode, decode_into, decode_plain, encode};
 
 pub use group::{Ancestor, Group};

@@ -41,7 +41,7 @@ pub(crate) trait Object: Any {
     fn stage(&self, _number: u32, _outbox: &mut Outbox) {}
 
     /// Its memory, if something is carried out of it or into it.
-    fn carry(&self) -> Option<Box<dyn Carrying + '_>> {
+    fn carry(&self, _number: u32) -> Option<Box<dyn Carrying + '_>> {
         None
     }
 
@@ -81,6 +81,9 @@ pub(crate) fn departed(rank: usize) -> Error {
     Error::new(ErrorKind::Departed, message)
 }
 
+/// From how many bytes on data is carried.
+pub(crate) const CARRIED: usize = 64 << 10;
+
 /// What goes to others: its number among all that this member sends, to whom, and what.
 pub(crate) type Sent<'a> = (u64, usize, &'a [u8]);
 
@@ -93,7 +96,7 @@ pub(crate) trait Carrying {
     fn pieces<'a>(&'a mut self, out: &mut Vec<Sent<'a>>, into: &mut Vec<Awaited<'a>>) -> Result;
 
     /// All has gone and come.
-    fn done(&mut self);
+    fn done(&mut self) -> Result;
 }
 
 /// One member's copy of a shared variable.

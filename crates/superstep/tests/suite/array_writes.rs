@@ -385,3 +385,38 @@ fn each_scatter_of_one_value_keeps_its_own() {
         assert_eq!(bits, [0.0, -0.0, -0.0, 2.0, 1.0].map(f64::to_bits));
     });
 }
+
+/// A5 and S3: what is long travels apart between processors that share no memory, and is committed in its turn.
+#[test]
+fn long_writes_are_committed_in_their_turn() {
+    const LEN: usize = 30_000;
+    const COUNT: usize = 40_000;
+    on_sizes(&[1, 2, 3, 5], |g| {
+        let places = |rank: usize| -> Vec<usize> { (0..COUNT).map(|k| (k * 7919 + rank * 17) % LEN).collect() };
+        let values = |rank: usize| -> Vec<u64> { (0..COUNT).map(|k| (k * 10 + rank) as u64).collect() };
+        let (a, b) = (g.array::<u64, Block>(LEN), g.array_with::<u64, _, 1>([LEN], BlockCyclic::<1>(9000)));
+        let (mine, at) = (values(g.rank()), places(g.rank()));
+        for round in 0..3 {
+            g.step(|s| {
+                s.scatter(&a, &at, &mine, note);
+                s.scatter_one(&a, &at[round..], 7, note);
+                s.scatter(&a, &at[..5], &mine[..5], Max);
+                s.update(&b, .., &mine[round..round + LEN]);
+                s.scatter_one(&b, &at, 3, Max);
+            });
+        }
+        let mut expected = vec![0; LEN];
+        for round in 0..3 {
+            for rank in 0..g.size() {
+                let (at, values) = (places(rank), values(rank));
+                at.iter().zip(&values).for_each(|(&at, value)| note(&mut expected[at], value));
+                at[round..].iter().for_each(|&at| note(&mut expected[at], &7));
+                at[..5].iter().zip(&values).for_each(|(&at, &value)| expected[at] = expected[at].max(value));
+            }
+        }
+        assert_eq!(all(g, &a), expected);
+        let mut expected = values(0)[2..2 + LEN].to_vec();
+        (0..g.size()).flat_map(places).for_each(|at| expected[at] = expected[at].max(3));
+        assert_eq!(all(g, &b), expected);
+    });
+}

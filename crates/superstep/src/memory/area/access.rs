@@ -98,7 +98,7 @@ impl<T: Element> Object for Part<T> {
         self.stage_transfers(number, outbox);
     }
 
-    fn carry(&self) -> Option<Box<dyn Carrying + '_>> {
+    fn carry(&self, _: u32) -> Option<Box<dyn Carrying + '_>> {
         self.carried()
     }
 

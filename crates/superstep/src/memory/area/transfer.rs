@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     engine::{
-        Address, Awaited, Carrying, Element, Outbox, Record, Registry, Sent, Step, damaged, departed, flags,
+        Address, Awaited, CARRIED, Carrying, Element, Outbox, Record, Registry, Sent, Step, damaged, departed, flags,
         push_words, read_words,
     },
     error::{Error, ErrorKind, Result},
@@ -400,9 +400,6 @@ impl<T: Element> Part<T> {
     }
 }
 
-/// From how many bytes on data is carried.
-const CARRIED: usize = 64 << 10;
-
 /// A part while data is carried out of it and into it.
 struct Moving<'a, T> {
     transfers: RefMut<'a, Transfers<T>>,
@@ -456,9 +453,10 @@ impl<T: Element> Carrying for Moving<'_, T> {
         Ok(())
     }
 
-    fn done(&mut self) {
+    fn done(&mut self) -> Result {
         self.transfers.pulls.retain(|pull| !pull.is_carried || pull.staged.is_some());
         self.region.open();
+        Ok(())
     }
 }
 

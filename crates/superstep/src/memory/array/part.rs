@@ -2,14 +2,15 @@
 
 use super::{
     answers,
+    carried::Leaving,
     divisor::Divisor,
     lanes::{Outgoing, WINDOW},
     layout::Map,
     wire,
-    writes::{self, Home, Letter, Operator},
+    writes::{self, Home, Letter, Operator, Run},
 };
 use crate::{
-    engine::{Address, Element, Object, Outbox, Payload, Record},
+    engine::{Address, CARRIED, Carrying, Element, Object, Outbox, Payload, Record},
     error::{Error, ErrorKind, Result, place},
     memory::owned::Owned,
 };
@@ -42,7 +43,9 @@ pub(super) struct Part<T: Element, M> {
     pub(super) outgoing: RefCell<Outgoing<T>>,
     /// What was written here in the step whose boundary this is, by ascending rank.
     #[expect(clippy::vec_box, reason = "a letter travels in its box, and goes back in it")]
-    incoming: RefCell<Vec<Box<Letter<T>>>>,
+    pub(super) incoming: RefCell<Vec<Box<Letter<T>>>>,
+    /// What is carried to owners in other processes in this boundary.
+    pub(super) leaving: RefCell<Vec<Leaving<T>>>,
     pub(super) home: Home<T>,
     /// The first owner that has left the group; nobody can serve its elements any more.
     pub(super) lost: Cell<Option<usize>>,
@@ -108,6 +111,7 @@ impl<T: Element, M: Map> Part<T, M> {
             operator: Cell::new(operator),
             outgoing: RefCell::default(),
             incoming: RefCell::default(),
+            leaving: RefCell::default(),
             home: Home::default(),
             lost: Cell::new(None),
             is_announced: Cell::new(false),
@@ -209,17 +213,26 @@ impl<T: Element, M: Map> Object for Part<T, M> {
 
     fn flush(&self, number: u32, outbox: &mut Outbox, circle: &dyn Circle) -> Result {
         self.is_announced.set(false);
-        let address = Address::Object(number);
+        let (address, carries) = (Address::Object(number), circle.carries());
         self.outgoing.borrow_mut().drain(self, |to, runs| {
             if circle.shares(to) || to == circle.rank() {
                 let mut letter = self.home.letter();
                 letter.runs.append(runs);
                 outbox.push_moved(to, address, letter);
             } else {
-                let length = wire::length(runs);
-                outbox.push_sized(to, address, Record::Data, length, |out| wire::write_runs(runs, out));
-                let mut spares = self.home.spares();
-                runs.drain(..).for_each(|run| spares.keep_run(run));
+                let is_carried = |run: &Run<T>| carries && wire::length(std::slice::from_ref(run)) >= CARRIED;
+                let length =
+                    runs.iter().filter(|run| !is_carried(run)).map(|run| wire::length(std::slice::from_ref(run)));
+                let length = length.sum();
+                outbox.push_sized(to, address, Record::Data, length, |out| wire::write_runs(runs, out, is_carried));
+                for (number, run) in runs.drain(..).enumerate() {
+                    if is_carried(&run) {
+                        outbox.carries = true;
+                        self.leaving.borrow_mut().push(Leaving { to, number, run });
+                    } else {
+                        self.home.spares().keep_run(run);
+                    }
+                }
             }
         });
         Ok(())
@@ -229,7 +242,8 @@ impl<T: Element, M: Map> Object for Part<T, M> {
         let letter = match payload {
             Payload::Bytes(bytes) => {
                 let mut letter = self.home.letter();
-                letter.runs = wire::read_runs(bytes, self.owned.region.borrow().len(), &self.home)?;
+                letter.from = from;
+                wire::read_runs(bytes, self.owned.region.borrow().len(), &self.home, &mut letter)?;
                 letter
             }
             Payload::Moved(object) => match object.downcast::<Letter<T>>() {
@@ -239,6 +253,10 @@ impl<T: Element, M: Map> Object for Part<T, M> {
         };
         self.incoming.borrow_mut().push(letter);
         Ok(())
+    }
+
+    fn carry(&self, number: u32) -> Option<Box<dyn Carrying + '_>> {
+        self.carried(number, self.owned.region.borrow().len())
     }
 
     fn commit(&self) -> Result {
@@ -263,6 +281,7 @@ impl<T: Element, M: Map> Object for Part<T, M> {
     fn abandon(&self) {
         self.is_announced.set(false);
         self.outgoing.borrow_mut().abandon(&self.home);
+        self.leaving.borrow_mut().clear();
     }
 
     fn renumber(&self, stayed: &[usize]) {

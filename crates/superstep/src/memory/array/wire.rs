@@ -6,8 +6,10 @@
 //!     EACH:    the places, the values
 //!     STRETCH: the values
 //! ```
+//!
+//! What is long may travel apart from this; then only the value of ONE follows.
 
-use super::writes::{Home, Operator, Run, Writes};
+use super::writes::{Home, Letter, Operator, Run, Writes};
 use crate::{
     engine::{Element, damaged, decode_into, push_words, read_words},
     error::Result,
@@ -16,6 +18,8 @@ use crate::{
 const ONE: u64 = 0;
 const EACH: u64 = 1;
 const STRETCH: u64 = 2;
+/// Added to a form: places and values do not follow, they are carried.
+const APART: u64 = 1 << 8;
 
 /// How many bytes runs make.
 pub(super) fn length<T: Element>(runs: &[Run<T>]) -> usize {
@@ -28,12 +32,25 @@ pub(super) fn length<T: Element>(runs: &[Run<T>]) -> usize {
     runs.iter().map(|run| 32 + of(run)).sum()
 }
 
-/// Appends runs to a record.
-pub(super) fn write_runs<T: Element>(runs: &[Run<T>], out: &mut Vec<u8>) {
+/// Appends runs to a record, those that are carried without their places and values.
+pub(super) fn write_runs<T: Element>(runs: &[Run<T>], out: &mut Vec<u8>, is_carried: impl Fn(&Run<T>) -> bool) {
     for run in runs {
+        let apart = if is_carried(run) { APART } else { 0 };
         let mut head = |form: u64, count: usize| {
-            push_words(out, &[run.operator.name(), form, run.base as u64, count as u64]);
+            push_words(out, &[run.operator.name(), form | apart, run.base as u64, count as u64]);
         };
+        if apart > 0 {
+            match &run.writes {
+                Writes::One(places, value) => {
+                    head(ONE, places.len());
+                    out.extend_from_slice(bytemuck::bytes_of(value));
+                }
+                Writes::Each(places, _) => head(EACH, places.len()),
+                Writes::Stretch(values) => head(STRETCH, values.len()),
+                Writes::Whole(buffer) => head(STRETCH, buffer.as_slice().len()),
+            }
+            continue;
+        }
         match &run.writes {
             Writes::One(places, value) => {
                 head(ONE, places.len());
@@ -66,14 +83,17 @@ fn take<T: Element>(bytes: &mut &[u8], count: usize, mut into: Vec<T>) -> Result
     Ok(into)
 }
 
-/// Reads the runs of a record for a partition of `len` elements, into vectors that `home` has to spare.
-pub(super) fn read_runs<T: Element>(mut bytes: &[u8], len: usize, home: &Home<T>) -> Result<Vec<Run<T>>> {
+/// Reads the runs of a record for a partition of `len` elements into a letter, into vectors that `home` has to spare.
+pub(super) fn read_runs<T: Element>(mut bytes: &[u8], len: usize, home: &Home<T>, letter: &mut Letter<T>) -> Result {
     let mut spares = home.spares();
-    let mut runs = Vec::new();
     while !bytes.is_empty() {
         let [name, form, base, count] = read_words(&mut bytes)?;
         let (base, count) = (base as usize, count as usize);
         let operator = Operator::find(name).ok_or_else(damaged)?;
+        let is_apart = form & APART > 0;
+        if is_apart {
+            letter.carried.push(letter.runs.len());
+        }
         let writes = match form {
             ONE => {
                 let value = take(&mut bytes, 1, Vec::new())?[0];
@@ -84,15 +104,34 @@ pub(super) fn read_runs<T: Element>(mut bytes: &[u8], len: usize, home: &Home<T>
                 Writes::Each(places, take(&mut bytes, count, spares.values())?)
             }
             STRETCH => Writes::Stretch(take(&mut bytes, count, spares.values())?),
+            form if form == ONE | APART => {
+                let value = take(&mut bytes, 1, Vec::new())?[0];
+                Writes::One(room(count, spares.places(), 0)?, value)
+            }
+            form if form == EACH | APART => {
+                let places = room(count, spares.places(), 0)?;
+                Writes::Each(places, room(count, spares.values(), T::zeroed())?)
+            }
+            form if form == STRETCH | APART && count <= len => {
+                Writes::Stretch(room(count, spares.values(), T::zeroed())?)
+            }
             _ => return Err(damaged()),
         };
         let run = Run { operator, base, writes };
-        if !run.fits(len) {
+        if !is_apart && !run.fits(len) {
             return Err(damaged());
         }
-        runs.push(run);
+        letter.runs.push(run);
     }
-    Ok(runs)
+    Ok(())
+}
+
+/// Room for so many elements that are still to come; not for more than the system has.
+fn room<T: Element>(count: usize, mut into: Vec<T>, zero: T) -> Result<Vec<T>> {
+    into.try_reserve(count).map_err(|_| damaged())?;
+    fabric::make_room(&mut into, count);
+    into.resize(count, zero);
+    Ok(into)
 }
 
 #[cfg(test)]
@@ -108,14 +147,22 @@ mod tests {
             Run { operator: sum, base: 2, writes: Writes::Stretch(vec![8, 9]) },
         ];
         let mut bytes = Vec::new();
-        write_runs(&runs, &mut bytes);
+        write_runs(&runs, &mut bytes, |_| false);
         assert_eq!(bytes.len(), length(&runs));
         bytes
     }
 
+    fn read(bytes: &[u8], len: usize) -> Result<Vec<Run<u16>>> {
+        let home = Home::default();
+        let mut letter = home.letter();
+        read_runs(bytes, len, &home, &mut letter)?;
+        letter.carried.clear();
+        Ok(letter.runs)
+    }
+
     #[test]
     fn runs_come_back_as_they_went() {
-        let runs = read_runs::<u16>(&bytes(), 4, &Home::default()).unwrap();
+        let runs = read(&bytes(), 4).unwrap();
         assert!(matches!(&runs[0].writes, Writes::One(places, 7) if places == &[1, 3]));
         assert!(matches!(&runs[1].writes, Writes::Each(places, values) if places == &[0, 2] && values == &[5, 6]));
         assert!(matches!(&runs[2].writes, Writes::Stretch(values) if values == &[8, 9]));
@@ -126,17 +173,17 @@ mod tests {
     fn no_byte_can_be_cut_or_flipped_into_a_write_out_of_bounds() {
         let whole = bytes();
         for cut in 0..whole.len() {
-            if let Err(error) = read_runs::<u16>(&whole[..cut], 4, &Home::default()) {
+            if let Err(error) = read(&whole[..cut], 4) {
                 assert_eq!(error.kind(), ErrorKind::Damaged);
             }
         }
         for at in 0..whole.len() {
             let mut flipped = whole.clone();
             flipped[at] ^= 0xFF;
-            for run in read_runs::<u16>(&flipped, 4, &Home::default()).unwrap_or_default() {
+            for run in read(&flipped, 4).unwrap_or_default() {
                 assert!(run.fits(4), "byte {at}");
             }
         }
-        assert!(read_runs::<u16>(&whole, 3, &Home::default()).is_err());
+        assert!(read(&whole, 3).is_err());
     }
 }

@@ -170,8 +170,12 @@ impl<T: Element> Run<T> {
 /// What one processor writes to another's partition in a step, in the order of issue.
 pub(super) struct Letter<T: Element> {
     pub(super) runs: Vec<Run<T>>,
-    /// Where its memory goes when it has been read; nowhere if it came in bytes.
+    /// Where its memory goes when it has been read.
     pub(super) home: Option<Home<T>>,
+    /// Whose it is.
+    pub(super) from: usize,
+    /// The runs whose places and values are still to come.
+    pub(super) carried: Vec<usize>,
 }
 
 /// Commits the letters of all sources, which come by ascending rank. If two `Same` writes disagree, returns about which
@@ -238,8 +242,10 @@ impl<T: Element> Home<T> {
     #[expect(clippy::unnecessary_box_returns, reason = "a letter travels in its box")]
     pub(super) fn letter(&self) -> Box<Letter<T>> {
         let spare = self.spares().letters.pop();
-        let mut letter = spare.unwrap_or_else(|| Box::new(Letter { runs: Vec::new(), home: None }));
+        let mut letter =
+            spare.unwrap_or_else(|| Box::new(Letter { runs: Vec::new(), home: None, from: 0, carried: Vec::new() }));
         letter.home = Some(self.clone());
+        letter.carried.clear();
         letter
     }
 }
