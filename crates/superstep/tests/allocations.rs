@@ -1,5 +1,5 @@
-//! A steady loop of steps allocates nothing, on any of its threads; what is dropped is freed; and irregular access takes
-//! no more memory than a small multiple of what it moves.
+//! A steady loop of steps allocates nothing, on any of its threads; what is dropped is freed; and irregular access
+//! takes no more memory than a small multiple of what it moves.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -165,8 +165,8 @@ fn arrays_that_are_dropped_are_freed(procs: usize) {
     }
 }
 
-/// A scatter and a gather of k elements each, for the first time and so with nothing to reuse: a place has 4 bytes and a
-/// value 8, and all processors together may take three times that, what the reader gets included.
+/// A scatter and a gather of k elements each, for the first time and so with nothing to reuse: a place has 4 bytes and
+/// a value 8, and all processors together may take three times that, what the reader gets included.
 fn irregular_access_takes_at_most_three_times_what_it_moves(procs: usize) {
     const COUNT: usize = 300_000;
     /// What is not in proportion, per pair of processors.

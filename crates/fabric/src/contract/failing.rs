@@ -120,8 +120,8 @@ fn an_alarm_reaches_circles_that_lack_nobody(stage: &Stage, raiser: usize) {
     });
 }
 
-/// Claim 7: everybody gets the same failure, however many were raised at the same time. Only processes that raised theirs
-/// before they heard of another may each keep their own.
+/// Claim 7: everybody gets the same failure, however many were raised at the same time. Only processes that raised
+/// theirs before they heard of another may each keep their own.
 fn the_first_of_several_alarms_is_the_one(stage: &Stage) {
     let (warm, found) = (stage.counter(), Mutex::new(Vec::new()));
     stage.run(|circle| {

@@ -70,6 +70,8 @@ pub(crate) struct MessageCircle<L> {
     /// What I say, and what I hear.
     said: Vec<u8>,
     heard: Melded,
+    /// Whether no two members share memory.
+    carries: bool,
 }
 
 /// The key of the circle of all; no other circle may have it.
@@ -116,6 +118,11 @@ impl<L: Link> MessageCircle<L> {
             }
             _ => None,
         };
+        // Of this all members must think alike, so it is about any two of them.
+        let mut processes: Vec<usize> = (0..members.len()).map(process).collect();
+        processes.sort_unstable();
+        let is_apart = |&member: &usize| member == members[rank] || !home.mailroom.borrow().shares(member);
+        let carries = processes.windows(2).all(|two| two[0] != two[1]) && members.iter().all(is_apart);
         Self {
             home,
             members,
@@ -131,6 +138,7 @@ impl<L: Link> MessageCircle<L> {
             nothing: Melded::default(),
             said: Vec::new(),
             heard: Melded::default(),
+            carries,
         }
     }
 
@@ -322,7 +330,7 @@ impl<L: Link + 'static> Circle for MessageCircle<L> {
     }
 
     fn carries(&self) -> bool {
-        (0..self.members.len()).all(|other| other == self.rank || !self.shares(other))
+        self.carries
     }
 
     fn carry(&mut self, out: &[(usize, &[u8])], into: &mut [(usize, &mut [u8])]) -> Result<(), Failure> {

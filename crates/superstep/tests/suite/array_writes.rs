@@ -391,7 +391,7 @@ fn each_scatter_of_one_value_keeps_its_own() {
 fn long_writes_are_committed_in_their_turn() {
     const LEN: usize = 30_000;
     const COUNT: usize = 40_000;
-    on_sizes(&[1, 2, 3, 5], |g| {
+    on_sizes(&[1, 2, 3, 4, 5], |g| {
         let places = |rank: usize| -> Vec<usize> { (0..COUNT).map(|k| (k * 7919 + rank * 17) % LEN).collect() };
         let values = |rank: usize| -> Vec<u64> { (0..COUNT).map(|k| (k * 10 + rank) as u64).collect() };
         let (a, b) = (g.array::<u64, Block>(LEN), g.array_with::<u64, _, 1>([LEN], BlockCyclic::<1>(9000)));

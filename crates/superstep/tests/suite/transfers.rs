@@ -2,7 +2,7 @@
 
 use crate::{SIZES, check, here};
 use superstep::{
-    ErrorKind,
+    ErrorKind, Group, Weighted,
     testing::{everywhere, on_sizes},
 };
 
@@ -226,46 +226,55 @@ fn a_megabyte_is_moved_and_swapped() {
 }
 
 /// D1 and S3: what is long takes another way between processors that share no memory, and ends as what is short does,
-/// whatever overlaps what: sections of two areas go to all places, some of them at once.
+/// whatever overlaps what. Also in a group of which some share memory and some do not.
 #[test]
 fn long_transfers_end_as_short_ones_do() {
-    const LEN: usize = 6;
-    /// How many elements stand for one in the long areas: two of them are long enough, and one is not.
-    const TIMES: usize = 5000;
-    on_sizes(&[1, 2, 3, 5], |g| {
-        let (me, p) = (g.rank(), g.size());
-        let short = [g.area::<u64>(LEN), g.area::<u64>(LEN)];
-        let long = [g.area::<u64>(LEN * TIMES), g.area::<u64>(LEN * TIMES)];
-        for (number, (short, long)) in short.iter().zip(&long).enumerate() {
-            for at in 0..LEN {
-                let value = (100 * me + 10 * number + at) as u64;
-                short.local_mut()[at] = value;
-                long.local_mut()[at * TIMES..(at + 1) * TIMES].fill(value);
-            }
-        }
-        let mut dice = 7 * me + 1;
-        let mut roll = |sides: usize| {
-            dice = dice * 1_103_515_245 % 2_147_483_648 + 12_345;
-            dice / 1000 % sides
-        };
-        for _ in 0..12 {
-            g.step(|s| {
-                for _ in 0..roll(4) {
-                    let (to, from, into) = (roll(p), roll(2), roll(2));
-                    let (first, len) = (roll(LEN - 3), 1 + roll(3));
-                    let at = roll(LEN - len + 1);
-                    s.hp_put(to, (&short[from], first..first + len), &short[into], at);
-                    let section = first * TIMES..(first + len) * TIMES;
-                    s.hp_put(to, (&long[from], section), &long[into], at * TIMES);
-                }
-            });
-            for (short, long) in short.iter().zip(&long) {
-                for (at, &value) in short.local().iter().enumerate() {
-                    assert!(long.local()[at * TIMES..(at + 1) * TIMES].iter().all(|&x| x == value));
-                }
-            }
+    on_sizes(&[1, 2, 3, 4, 5], |g| {
+        move_long_and_short(g);
+        if g.size() > 2 {
+            g.split(Weighted(&[g.size() as f64 - 1.0, 1.0]), move_long_and_short);
         }
     });
+}
+
+/// Sections of two areas go to all places, some of them at once: once with short areas, and once with long ones, in
+/// which many elements stand for one.
+fn move_long_and_short(g: &mut Group) {
+    const LEN: usize = 6;
+    /// Two of so many elements are long enough, and one is not.
+    const TIMES: usize = 5000;
+    let (me, p) = (g.rank(), g.size());
+    let short = [g.area::<u64>(LEN), g.area::<u64>(LEN)];
+    let long = [g.area::<u64>(LEN * TIMES), g.area::<u64>(LEN * TIMES)];
+    for (number, (short, long)) in short.iter().zip(&long).enumerate() {
+        for at in 0..LEN {
+            let value = (100 * me + 10 * number + at) as u64;
+            short.local_mut()[at] = value;
+            long.local_mut()[at * TIMES..(at + 1) * TIMES].fill(value);
+        }
+    }
+    let mut dice = 7 * me + 1;
+    let mut roll = |sides: usize| {
+        dice = dice * 1_103_515_245 % 2_147_483_648 + 12_345;
+        dice / 1000 % sides
+    };
+    for _ in 0..12 {
+        g.step(|s| {
+            for _ in 0..roll(4) {
+                let (to, from, into) = (roll(p), roll(2), roll(2));
+                let (first, len) = (roll(LEN - 3), 1 + roll(3));
+                let at = roll(LEN - len + 1);
+                s.hp_put(to, (&short[from], first..first + len), &short[into], at);
+                let section = first * TIMES..(first + len) * TIMES;
+                s.hp_put(to, (&long[from], section), &long[into], at * TIMES);
+            }
+        });
+        for (short, long) in short.iter().zip(&long) {
+            for (at, &value) in short.local().iter().enumerate() {
+                assert!(long.local()[at * TIMES..(at + 1) * TIMES].iter().all(|&x| x == value));
+            }
+        }
+    }
 }
 
 /// X1.

@@ -9,8 +9,8 @@
 //! everybody pulls, its own `hp_get`s first, then what others put, by rank and order of issue; one more wait. Puts are
 //! committed after that.
 //!
-//! Where the two do not share memory, short data travels as if it had been set aside. Where nobody shares any, long data
-//! is carried: it goes from the memory of one processor straight into that of another, between the two waits.
+//! Where the two do not share memory, short data travels as if it had been set aside. Where nobody shares any, long
+//! data is carried: it goes from the memory of one processor straight into that of another, between the two waits.
 
 use super::{
     Area, Source,

@@ -2,8 +2,8 @@
 //!
 //! [`layout`] says who owns what, [`access`] is the handle and everything local. Writes go from the verbs of
 //! [`scatter`] and [`update`] into [`lanes`], from there as runs to their owners, and are committed by [`writes`];
-//! reads go through [`gather`] and [`reads`]. [`wire`], [`carried`], [`remote`] and [`answers`] are for owners that share no memory
-//! with the caller. [`whole`] and [`import`] stand on these.
+//! reads go through [`gather`] and [`reads`]. [`wire`], [`carried`], [`remote`] and [`answers`] are for owners that
+//! share no memory with the caller. [`whole`] and [`import`] stand on these.
 
 mod access;
 mod answers;
