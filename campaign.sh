@@ -16,11 +16,11 @@ echo "== transfers of more than 4 GiB, parts of more than 2^32 elements (needs 2
 cargo test --release --package superstep --test suite -- --ignored
 cargo test --release --package superstep --test mpi -- --ignored --skip programs::program
 
-echo "== the claims across four hosts, and again with one that is cut off"
+echo "== the claims across four hosts, and a program of which one host is cut off"
 ./hosts.sh up 4
 trap './hosts.sh down' EXIT
 ./hosts.sh claims 4
-./hosts.sh claims 4 cut
+./hosts.sh cutoff 4
 
 for seed in 1 2 3 4; do
   echo "== $programs random programs of seed $seed against the model"
