@@ -314,7 +314,8 @@ impl<L: Link + 'static> Circle for MessageCircle<L> {
         let Some(at) = self.inbox.iter().position(|&(source, _)| source == from) else {
             return false;
         };
-        let mut read = std::mem::replace(into, self.inbox.swap_remove(at).1);
+        // What one member posted stays in order.
+        let mut read = std::mem::replace(into, self.inbox.remove(at).1);
         let mut spare = self.home.spare.borrow_mut();
         if read.bytes.capacity() > 0 && spare.len() < self.members.len() {
             read.bytes.clear();

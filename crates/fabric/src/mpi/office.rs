@@ -8,6 +8,7 @@
 //! process arrive in the order of their headers, because MPI keeps the order between two processes and one tag.
 
 mod carry;
+mod header;
 
 use super::calls::{Mpi, PIECE, Request};
 use crate::{
@@ -17,6 +18,7 @@ use crate::{
     messages::{Kind, Packet, Stamp},
     tray::Tray,
 };
+use header::Header;
 use std::{
     collections::VecDeque,
     ffi::c_int,
@@ -38,65 +40,6 @@ const TO_BODY: c_int = 0x56;
 /// The kind of a packet that says why a run cannot go on.
 const ALARM: u32 = 9;
 
-/// What stands before a packet's bytes.
-#[derive(Clone, Copy)]
-struct Header {
-    run: u64,
-    circle: u64,
-    meeting: u64,
-    len: u64,
-    kind: u32,
-    from: u32,
-    to: u32,
-}
-
-impl Header {
-    fn write(&self) -> [u8; HEADER] {
-        let mut bytes = [0; HEADER];
-        for (at, word) in [self.run, self.circle, self.meeting, self.len].iter().enumerate() {
-            bytes[8 * at..8 * at + 8].copy_from_slice(&word.to_le_bytes());
-        }
-        for (at, word) in [self.kind, self.from, self.to].iter().enumerate() {
-            bytes[32 + 4 * at..36 + 4 * at].copy_from_slice(&word.to_le_bytes());
-        }
-        bytes
-    }
-
-    fn read(bytes: &[u8]) -> Option<Self> {
-        let bytes: &[u8; HEADER] = bytes.first_chunk()?;
-        let long = |at: usize| u64::from_le_bytes(bytes[8 * at..8 * at + 8].try_into().unwrap_or_default());
-        let word = |at: usize| u32::from_le_bytes(bytes[32 + 4 * at..36 + 4 * at].try_into().unwrap_or_default());
-        Some(Self {
-            run: long(0),
-            circle: long(1),
-            meeting: long(2),
-            len: long(3),
-            kind: word(0),
-            from: word(1),
-            to: word(2),
-        })
-    }
-
-    /// Whether another says the same about everything but the length.
-    fn is_like(&self, other: &Self) -> bool {
-        let all = |header: &Self| {
-            (header.run, header.circle, header.meeting, header.kind, header.from, header.to, header.len <= SHORT as u64)
-        };
-        all(self) == all(other)
-    }
-
-    fn stamp(&self) -> Option<Stamp> {
-        let kind = match self.kind {
-            0 => Kind::Up,
-            1 => Kind::Down,
-            2 => Kind::Tray,
-            3 => Kind::Piece,
-            _ => return None,
-        };
-        Some(Stamp { circle: self.circle, meeting: self.meeting, kind })
-    }
-}
-
 /// Bytes that are being sent; P3 of [`calls`](super::calls).
 struct Sending {
     requests: Vec<Request>,
@@ -108,6 +51,8 @@ struct Arriving {
     requests: Vec<Request>,
     bytes: Vec<u8>,
     header: Header,
+    /// The process it comes from.
+    process: usize,
 }
 
 /// What came for a processor: the sender, and the packet.
@@ -356,8 +301,10 @@ impl Office {
         while at < state.arriving.len() {
             let arriving = &mut state.arriving[at];
             arriving.requests.retain_mut(|request| self.mpi.is_done(request).is_none());
-            if arriving.requests.is_empty() {
-                let mut done = state.arriving.swap_remove(at);
+            // What one process has sent is delivered in order.
+            let (is_done, process) = (arriving.requests.is_empty(), arriving.process);
+            if is_done && !state.arriving[..at].iter().any(|before| before.process == process) {
+                let mut done = state.arriving.remove(at);
                 // SAFETY: the requests covered so many bytes of the vector's room, and MPI has written them.
                 unsafe { done.bytes.set_len(done.header.len as usize) };
                 state.deliver(done.header, done.bytes);
@@ -375,7 +322,12 @@ impl Office {
         match Header::read(&state.header[..len.min(HEADER + SHORT)]) {
             Some(header) if header.len as usize <= SHORT && len == HEADER + header.len as usize => {
                 let bytes = state.header[HEADER..len].to_vec();
-                state.deliver(header, bytes);
+                // A tray waits for a longer one that was sent before it.
+                if header.kind == Kind::Tray as u32 && state.arriving.iter().any(|before| before.process == from) {
+                    state.arriving.push(Arriving { requests: Vec::new(), bytes, header, process: from });
+                } else {
+                    state.deliver(header, bytes);
+                }
             }
             Some(header) if header.len as usize > SHORT && len == HEADER => self.await_body(state, from, header),
             _ => state.refuse(from),
@@ -395,7 +347,7 @@ impl Office {
             // SAFETY: P3: the vector stays in `arriving` until its requests are done.
             requests.push(unsafe { self.mpi.receive(piece, Some(from), TO_BODY) });
         }
-        state.arriving.push(Arriving { requests, bytes, header });
+        state.arriving.push(Arriving { requests, bytes, header, process: from });
     }
 
     /// Tells every other process why the run cannot go on.

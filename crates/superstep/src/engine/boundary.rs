@@ -128,10 +128,11 @@ impl Core {
         written.sort_unstable();
         let mut flags = self.flags.get();
         let carries = std::mem::take(&mut self.outbox.borrow_mut().carries);
+        let has_posted = std::mem::take(&mut self.outbox.borrow_mut().has_posted);
         for (flag, is_set) in [
             (flags::WRITTEN, !written.is_empty()),
             (flags::DROPPED, !registry.dropped.is_empty()),
-            (flags::POSTED, !self.outbox.borrow().is_empty()),
+            (flags::POSTED, has_posted || !self.outbox.borrow().is_empty()),
             (flags::CARRIES, carries),
         ] {
             flags |= if is_set { flag } else { 0 };

@@ -72,7 +72,12 @@ pub(crate) struct Outbox {
     filled: Vec<usize>,
     /// Whether data of records is carried beside the trays.
     pub(crate) carries: bool,
+    /// Whether trays were posted before the boundary.
+    pub(crate) has_posted: bool,
 }
+
+/// From how many bytes on a tray need not wait for the end of the step.
+const FULL: usize = 64 << 10;
 
 impl Outbox {
     /// Appends a record for `to` whose bytes `write` appends.
@@ -162,9 +167,24 @@ impl Outbox {
         Ok(())
     }
 
+    /// Posts the trays that are full and have to travel, while the step still computes (S4).
+    pub(crate) fn post_full(&mut self, circle: &mut dyn Circle) {
+        let trays = &mut self.trays;
+        let mut has_posted = false;
+        self.filled.retain(|&to| {
+            let is_full = trays[to].bytes.len() >= FULL && to != circle.rank() && !circle.shares(to);
+            // A run that has failed is noticed at the boundary.
+            let goes = is_full && circle.post(to, &mut trays[to]).is_ok();
+            has_posted |= goes;
+            !goes
+        });
+        self.has_posted |= has_posted;
+    }
+
     /// Drops whatever a step that failed has left.
     pub(crate) fn clear(&mut self) {
         self.carries = false;
+        self.has_posted = false;
         for to in self.filled.drain(..) {
             self.trays[to].clear();
         }
@@ -186,10 +206,13 @@ impl Inbox {
             if self.used == self.trays.len() {
                 self.trays.push((from, Tray::default()));
             }
-            let (source, tray) = &mut self.trays[self.used];
-            if circle.take(from, tray) {
-                *source = stayed.get(from).copied().unwrap_or(from);
+            // One may have posted several, those that were full before the step ended.
+            while circle.take(from, &mut self.trays[self.used].1) {
+                self.trays[self.used].0 = stayed.get(from).copied().unwrap_or(from);
                 self.used += 1;
+                if self.used == self.trays.len() {
+                    self.trays.push((from, Tray::default()));
+                }
             }
         }
     }

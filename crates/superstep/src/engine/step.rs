@@ -61,6 +61,11 @@ impl Step {
         self.core.stir();
         self.core.outbox.borrow_mut()
     }
+
+    /// Lets trays that are full leave, if they have to travel. Verbs that may have filled one call it.
+    pub(crate) fn post_full(&self) {
+        self.core.outbox.borrow_mut().post_full(&mut **self.core.circle.borrow_mut());
+    }
 }
 
 impl std::fmt::Debug for Step {

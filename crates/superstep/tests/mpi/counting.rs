@@ -37,6 +37,16 @@ fn a_step_takes_one_wave_and_a_message_for_each_target() {
     assert!((dense - none - 15.0).abs() < 1e-3, "{dense} with 15 targets, {none} without");
 }
 
+/// S4: requests and data leave while the step still computes; here both for each of two others.
+#[test]
+fn what_is_long_leaves_before_the_step_ends() {
+    for launcher in LAUNCHERS {
+        let outcome = Job::new(launcher, "early", 3).run();
+        assert!(outcome.is_well(), "{outcome:?}");
+        assert_eq!(outcome.lines("early"), ["early 4"; 3], "{outcome:?}");
+    }
+}
+
 /// Nothing is limited to what 32 bits can count.
 #[test]
 #[ignore = "needs 20 GiB of memory; the campaign runs it"]

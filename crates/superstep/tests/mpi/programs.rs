@@ -50,6 +50,7 @@ fn program() {
             Ok(())
         }
         "messages" => superstep::run(messages),
+        "early" => superstep::run(early),
         "big" => superstep::run(big),
         other => panic!("no program {other:?}"),
     };
@@ -108,6 +109,29 @@ fn messages(g: &mut Group) {
             let average = sum as f64 / (g.size() as u64 * ROUNDS) as f64;
             println!("messages {name} {average:.3} {}", most as f64 / ROUNDS as f64);
         }
+    }
+}
+
+/// Asks for much, and says how many messages have left before the step ends.
+fn early(g: &mut Group) {
+    let a = g.array::<u64, Block>(1_000_000 * g.size());
+    a.forall_mut(|index, x| *x = index as u64);
+    let at: Vec<usize> = (0..50_000).map(|i| i * 7919 % a.len()).collect();
+    let (area, mine) = (g.area::<u64>(50_000 * g.size()), vec![g.rank() as u64; 50_000]);
+    let values = g.step(|s| {
+        let before = fabric::mpi::sent().expect("under a launcher");
+        let values = s.gather(&a, &at);
+        for to in (0..s.size()).filter(|&to| to != s.rank()) {
+            s.put(to, &mine, &area, 50_000 * s.rank());
+            s.put(to, &[7], &area, 50_000 * s.rank() + 1);
+        }
+        println!("early {}", fabric::mpi::sent().expect("under a launcher") - before);
+        values
+    });
+    assert!(values.iter().zip(&at).all(|(&x, &index)| x == index as u64));
+    for from in (0..g.size()).filter(|&from| from != g.rank()) {
+        let part = &area.local()[50_000 * from..50_000 * (from + 1)];
+        assert!(part.iter().enumerate().all(|(at, &x)| x == if at == 1 { 7 } else { from as u64 }));
     }
 }
 

@@ -64,6 +64,10 @@ impl Step {
         area.check_place(to, offset, values.len(), site)?;
         let (address, bytes) = (Address::Object(area.number), size_of_val(values));
         self.outbox().push_sized(to, address, Record::Data, bytes + 8, |out| write_put(out, offset, values));
+        // What is short has company to wait for.
+        if bytes >= 4096 {
+            self.post_full();
+        }
         Ok(())
     }
 

@@ -244,6 +244,7 @@ impl Step {
         let mut mirror = Mirror { part, shape: a.shape, spans, asked: Vec::new(), into, values: None, site };
         self.core.raise_flag(flags::MIRRORS);
         mirror.ask(self.core.next_alone(), a.number, &mut self.outbox());
+        self.post_full();
         self.core.place_alone(mirror)
     }
 }
@@ -376,6 +377,7 @@ impl<'a, T: Element, D: Distribution, const N: usize> Gatherer<'a, T, D, N> {
         let mut gather = Gather { part, at, is_flat, places, asked, into, values: None, site };
         step.core.raise_flag(flags::MIRRORS);
         gather.ask(step.core.next_alone(), array.number, &mut step.outbox());
+        step.post_full();
         step.core.place_alone(gather)
     }
 
