@@ -17,8 +17,8 @@ const PLACES: usize = 64;
 /// How many bytes of a list ahead to ask for the list.
 const FAR: usize = 4096;
 
-/// How many elements of a list to take together.
-const CHUNK: usize = 64;
+/// How many elements of a list [`chunks`] takes together.
+pub const CHUNK: usize = 64;
 
 /// Where a slice lies: enough to ask for elements of it, and too little to touch them.
 pub struct Ahead<T>(*const T);
@@ -65,7 +65,7 @@ impl<T> Ahead<T> {
     }
 }
 
-/// A list in chunks of 64 elements, while what follows is asked for.
+/// A list in chunks of [`CHUNK`] elements, while what follows is asked for.
 ///
 /// ```
 /// let list: Vec<u32> = (0..100).collect();
@@ -90,17 +90,8 @@ pub fn chunks<T>(list: &[T]) -> impl Iterator<Item = &[T]> {
 /// ```
 #[inline]
 pub fn visit<T>(places: &[u32], data: Ahead<T>, mut visit: impl FnMut(usize)) {
-    let (first, rest) = places.split_at(places.len().saturating_sub(PLACES));
-    let later = &places[places.len() - first.len()..];
-    for (chunk, later) in chunks(first).zip(later.chunks(CHUNK)) {
-        for (&at, &later) in chunk.iter().zip(later) {
-            data.ask(later as usize);
-            visit(at as usize);
-        }
-    }
-    for &at in rest {
-        visit(at as usize);
-    }
+    // Nothing goes with each, and a vector of it takes no memory.
+    visit_each(places, &vec![(); places.len()], data, |at, ()| visit(at));
 }
 
 /// Calls `visit` with all places in turn and the value that goes with each, as [`visit`](visit()) does.

@@ -228,6 +228,22 @@ pub fn make_room<T: Plain>(vector: &mut Vec<T>, more: usize) {
     }
 }
 
+/// Makes room like [`make_room`], or returns false where the system has no such memory: for numbers that came from
+/// elsewhere.
+///
+/// ```
+/// assert!(fabric::try_make_room(&mut vec![1u32], 99));
+/// assert!(!fabric::try_make_room(&mut vec![1u32], usize::MAX / 8));
+/// ```
+pub fn try_make_room<T: Plain>(vector: &mut Vec<T>, more: usize) -> bool {
+    if vector.capacity() - vector.len() >= more {
+        return true;
+    }
+    let has_room = vector.try_reserve(more).is_ok();
+    prefer_huge(vector);
+    has_room
+}
+
 /// Appends `values` to a vector. Very many go past the caches, for they would drive out each other.
 ///
 /// ```

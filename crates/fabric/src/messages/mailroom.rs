@@ -60,14 +60,9 @@ pub(crate) trait Link {
         self.receive().map(Some)
     }
 
-    /// Whether it moves memory without a copy.
-    fn carries(&self) -> bool {
-        false
-    }
-
-    /// Moves memory, as [`Circle::carry`](crate::Circle::carry) says.
-    fn carry(&mut self, _out: &[(usize, &[u8])], _into: &mut [(usize, &mut [u8])]) -> Result<(), Failure> {
-        Ok(())
+    /// Moves memory without a copy, as [`Circle::carry`](crate::Circle::carry) says; `None` if it has no way to.
+    fn carry(&mut self, _out: &[(usize, &[u8])], _into: &mut [(usize, &mut [u8])]) -> Option<Result<(), Failure>> {
+        None
     }
 
     /// Lets others go first, where processors take turns; fails once the alarm was raised.
@@ -147,8 +142,8 @@ impl<L: Link> Mailroom<L> {
         out: &[(usize, &[u8])],
         into: &mut [(usize, &mut [u8])],
     ) -> Result<(), Failure> {
-        if self.link.carries() {
-            return self.link.carry(out, into);
+        if let Some(outcome) = self.link.carry(out, into) {
+            return outcome;
         }
         for &(to, bytes) in out {
             self.send(to, Packet { stamp, tray: Tray { bytes: bytes.to_vec(), moved: Vec::new() } })?;

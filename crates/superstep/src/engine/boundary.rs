@@ -127,8 +127,9 @@ impl Core {
         );
         written.sort_unstable();
         let mut flags = self.flags.get();
-        let carries = std::mem::take(&mut self.outbox.borrow_mut().carries);
-        let has_posted = std::mem::take(&mut self.outbox.borrow_mut().has_posted);
+        let mut outbox = self.outbox.borrow_mut();
+        let (carries, has_posted) = (std::mem::take(&mut outbox.carries), std::mem::take(&mut outbox.has_posted));
+        drop(outbox);
         for (flag, is_set) in [
             (flags::WRITTEN, !written.is_empty()),
             (flags::DROPPED, !registry.dropped.is_empty()),

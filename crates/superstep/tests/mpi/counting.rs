@@ -23,7 +23,7 @@ fn the_contract_holds_between_processes() {
 #[test]
 fn a_step_takes_one_wave_and_a_message_for_each_target() {
     let outcome = Job::new(Launcher::OpenMpi, "messages", 16).run();
-    let found: Vec<f64> = ["none", "sparse", "dense"]
+    let found: Vec<f64> = ["none", "sparse", "dense", "making"]
         .iter()
         .map(|kind| {
             let lines = outcome.lines("messages");
@@ -31,10 +31,11 @@ fn a_step_takes_one_wave_and_a_message_for_each_target() {
             line.split(' ').nth(2).and_then(|word| word.parse().ok()).expect("a number")
         })
         .collect();
-    let [none, sparse, dense] = found[..] else { panic!("{outcome:?}") };
+    let [none, sparse, dense, making] = found[..] else { panic!("{outcome:?}") };
     assert!(none <= 2.0, "an empty step takes {none} messages of each");
     assert!((sparse - none - 1.0).abs() < 1e-3, "{sparse} with one target, {none} without");
     assert!((dense - none - 15.0).abs() < 1e-3, "{dense} with 15 targets, {none} without");
+    assert!((making - none).abs() < 1e-3, "{making} for the making of an array, {none} for a step");
 }
 
 /// S4: requests and data leave while the step still computes; here both for each of two others.

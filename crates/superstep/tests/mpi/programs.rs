@@ -99,17 +99,21 @@ fn messages(g: &mut Group) {
         ("sparse", &|s| s.put((s.rank() + 1) % s.size(), &[1], &area, s.rank())),
         ("dense", &|s| (0..s.size()).filter(|&to| to != s.rank()).for_each(|to| s.put(to, &[1], &area, s.rank()))),
     ];
-    for (name, traffic) in kinds {
+    let count = |g: &mut Group, name: &str, round: &dyn Fn(&mut Group)| {
         g.step(|_| ());
         let before = fabric::mpi::sent().expect("under a launcher");
-        (0..ROUNDS).for_each(|_| g.step(traffic));
+        (0..ROUNDS).for_each(|_| round(g));
         let mine = fabric::mpi::sent().expect("under a launcher") - before;
         let (sum, most) = g.step(|s| (s.reduce(mine, Sum), s.reduce(mine, Max)));
         if g.is_leader() {
             let average = sum as f64 / (g.size() as u64 * ROUNDS) as f64;
             println!("messages {name} {average:.3} {}", most as f64 / ROUNDS as f64);
         }
+    };
+    for (name, traffic) in kinds {
+        count(g, name, &|g| g.step(traffic));
     }
+    count(g, "making", &|g| drop(g.array::<u64, Block>(1000)));
 }
 
 /// Asks for much, and says how many messages have left before the step ends.

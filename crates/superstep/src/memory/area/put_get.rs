@@ -12,6 +12,9 @@ use std::{
     panic::Location,
 };
 
+/// From how many bytes on a put looks whether its tray is full; what is shorter has company to wait for.
+const LONG: usize = 4096;
+
 impl Step {
     /// Copies `values` to member `to`'s part of `area`, from `offset` on, at the boundary.
     ///
@@ -64,8 +67,7 @@ impl Step {
         area.check_place(to, offset, values.len(), site)?;
         let (address, bytes) = (Address::Object(area.number), size_of_val(values));
         self.outbox().push_sized(to, address, Record::Data, bytes + 8, |out| write_put(out, offset, values));
-        // What is short has company to wait for.
-        if bytes >= 4096 {
+        if bytes >= LONG {
             self.post_full();
         }
         Ok(())

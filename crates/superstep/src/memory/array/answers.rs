@@ -13,7 +13,7 @@ use crate::{
     error::Result,
     memory::section::Span,
 };
-use fabric::Ahead;
+use fabric::{Ahead, CHUNK};
 
 pub(super) const SHORT: u64 = 0;
 pub(super) const LONG: u64 = 1;
@@ -29,22 +29,8 @@ pub(super) fn answer<T: Element>(part: &[T], from: usize, mut request: &[u8], ou
         outbox.push_sized(from, Address::Item(item), Record::Data, length, |out| write(out));
     };
     match form {
-        SHORT => {
-            let (places, []) = request.as_chunks() else { return Err(damaged()) };
-            let place = |bytes: &[u8; 4]| u32::from_le_bytes(*bytes) as usize;
-            if places.iter().any(|bytes| place(bytes) >= part.len()) {
-                return Err(damaged());
-            }
-            say(places.len(), &mut |out| pick(part, places, place, out));
-        }
-        LONG => {
-            let (places, []) = request.as_chunks() else { return Err(damaged()) };
-            let place = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes) as usize;
-            if places.iter().any(|bytes| place(bytes) >= part.len()) {
-                return Err(damaged());
-            }
-            say(places.len(), &mut |out| pick(part, places, place, out));
-        }
+        SHORT => pick(part, request, |bytes| u32::from_le_bytes(bytes) as usize, say)?,
+        LONG => pick(part, request, |bytes| u64::from_le_bytes(bytes) as usize, say)?,
         SPANS => {
             let values = of_spans(part, request)?;
             say(values.len(), &mut |out| out.extend_from_slice(bytemuck::cast_slice(&values)));
@@ -57,25 +43,30 @@ pub(super) fn answer<T: Element>(part: &[T], from: usize, mut request: &[u8], ou
     Ok(())
 }
 
-/// How many values are picked together.
-const BLOCK: usize = 64;
-
-/// Appends the elements at these places, all of which exist; those of the next block are asked for meanwhile.
+/// Says which elements are at the places of a request, each of which has `B` bytes; those of the next chunk are asked
+/// for while one is picked.
 fn pick<T: Element, const B: usize>(
     part: &[T],
-    places: &[[u8; B]],
-    place: impl Fn(&[u8; B]) -> usize,
-    out: &mut Vec<u8>,
-) {
-    let (ahead, mut values) = (Ahead::of(part), [T::zeroed(); BLOCK]);
-    let mut later = places.chunks(BLOCK).skip(1);
-    for block in fabric::chunks(places) {
-        later.next().unwrap_or_default().iter().for_each(|bytes| ahead.ask(place(bytes)));
-        for (value, bytes) in values.iter_mut().zip(block) {
-            *value = part[place(bytes)];
-        }
-        out.extend_from_slice(bytemuck::cast_slice(&values[..block.len()]));
+    request: &[u8],
+    place: impl Fn([u8; B]) -> usize,
+    mut say: impl FnMut(usize, &mut dyn FnMut(&mut Vec<u8>)),
+) -> Result {
+    let (places, []) = request.as_chunks() else { return Err(damaged()) };
+    if places.iter().any(|&bytes| place(bytes) >= part.len()) {
+        return Err(damaged());
     }
+    let (ahead, mut values) = (Ahead::of(part), [T::zeroed(); CHUNK]);
+    say(places.len(), &mut |out| {
+        let mut later = places.chunks(CHUNK).skip(1);
+        for chunk in fabric::chunks(places) {
+            later.next().unwrap_or_default().iter().for_each(|&bytes| ahead.ask(place(bytes)));
+            for (value, &bytes) in values.iter_mut().zip(chunk) {
+                *value = part[place(bytes)];
+            }
+            out.extend_from_slice(bytemuck::cast_slice(&values[..chunk.len()]));
+        }
+    });
+    Ok(())
 }
 
 fn of_spans<T: Element>(part: &[T], mut request: &[u8]) -> Result<Vec<T>> {
@@ -108,6 +99,14 @@ pub(super) enum Asked<T> {
 }
 
 impl<T: Element> Asked<T> {
+    /// The values that came, for their room.
+    pub(super) fn into_values(self) -> Option<Vec<T>> {
+        match self {
+            Self::Nothing => None,
+            Self::InOrder(_, values) | Self::Whole(values) => Some(values),
+        }
+    }
+
     /// Takes in an answer, into the room of a vector.
     pub(super) fn take(&mut self, payload: Payload<'_>, len: usize, mut values: Vec<T>) -> Result {
         decode_into(payload.bytes()?, &mut values)?;

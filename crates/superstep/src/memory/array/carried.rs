@@ -3,7 +3,7 @@
 
 use super::{
     part::Part,
-    writes::{Home, Letter, Run, Writes},
+    writes::{Home, Letter, Run},
 };
 use crate::{
     engine::{Awaited, Carrying, Element, Sent, damaged},
@@ -40,38 +40,24 @@ impl<T: Element, M> Part<T, M> {
 
 /// Where a piece stands among all that one member carries to another: both know its array, its run, and which of the
 /// run's two vectors it is.
-fn order(array: u32, run: usize, vector: u64) -> u64 {
-    u64::from(array) << 32 | (run as u64) << 1 | vector
+fn order(array: u32, run: usize, vector: usize) -> u64 {
+    u64::from(array) << 32 | (run as u64) << 1 | vector as u64
 }
 
 impl<T: Element> Carrying for Moving<'_, T> {
     fn pieces<'a>(&'a mut self, out: &mut Vec<Sent<'a>>, into: &mut Vec<Awaited<'a>>) -> Result {
         let array = self.array;
         for Leaving { to, number, run } in self.leaving.iter() {
-            let mut push = |vector: u64, bytes: &'a [u8]| out.push((order(array, *number, vector), *to, bytes));
-            match &run.writes {
-                Writes::One(places, _) => push(0, bytemuck::cast_slice(places)),
-                Writes::Each(places, values) => {
-                    push(0, bytemuck::cast_slice(places));
-                    push(1, bytemuck::cast_slice(values));
-                }
-                Writes::Stretch(values) => push(1, bytemuck::cast_slice(values)),
-                Writes::Whole(buffer) => push(1, bytemuck::cast_slice(buffer.as_slice())),
+            for (vector, bytes) in run.writes.vectors().into_iter().enumerate().filter(|(_, bytes)| !bytes.is_empty()) {
+                out.push((order(array, *number, vector), *to, bytes));
             }
         }
         for letter in self.incoming.iter_mut() {
             let Letter { runs, from, carried, .. } = &mut **letter;
             for (number, run) in runs.iter_mut().enumerate().filter(|(number, _)| carried.contains(number)) {
-                let mut push =
-                    |vector: u64, bytes: &'a mut [u8]| into.push((order(array, number, vector), *from, bytes));
-                match &mut run.writes {
-                    Writes::One(places, _) => push(0, bytemuck::cast_slice_mut(places)),
-                    Writes::Each(places, values) => {
-                        push(0, bytemuck::cast_slice_mut(places));
-                        push(1, bytemuck::cast_slice_mut(values));
-                    }
-                    Writes::Stretch(values) => push(1, bytemuck::cast_slice_mut(values)),
-                    Writes::Whole(_) => return Err(damaged()),
+                let vectors = run.writes.vectors_mut().into_iter().enumerate();
+                for (vector, bytes) in vectors.filter(|(_, bytes)| !bytes.is_empty()) {
+                    into.push((order(array, number, vector), *from, bytes));
                 }
             }
         }

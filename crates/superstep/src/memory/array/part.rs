@@ -220,10 +220,8 @@ impl<T: Element, M: Map> Object for Part<T, M> {
                 letter.runs.append(runs);
                 outbox.push_moved(to, address, letter);
             } else {
-                let is_carried = |run: &Run<T>| carries && wire::length(std::slice::from_ref(run)) >= CARRIED;
-                let length =
-                    runs.iter().filter(|run| !is_carried(run)).map(|run| wire::length(std::slice::from_ref(run)));
-                let length = length.sum();
+                let is_carried = |run: &Run<T>| carries && wire::length(run) >= CARRIED;
+                let length = runs.iter().filter(|run| !is_carried(run)).map(wire::length).sum();
                 outbox.push_sized(to, address, Record::Data, length, |out| wire::write_runs(runs, out, is_carried));
                 for (number, run) in runs.drain(..).enumerate() {
                     if is_carried(&run) {

@@ -81,10 +81,8 @@ impl<T: Element, M: Map> Gather<T, M> {
             loans[owner] = lenders.lend(owner)?;
         }
         for (owner, slice) in slices.iter_mut().enumerate() {
-            match (&loans[owner], self.asked.get(owner)) {
-                (Some(loan), _) => *slice = loan,
-                (None, Some(Asked::Whole(values))) => *slice = values,
-                _ => {}
+            if let Some(loan) = &loans[owner] {
+                *slice = loan;
             }
         }
         let locator = part.locator();
@@ -164,7 +162,7 @@ impl<T: Element, M: Map> Item for Gather<T, M> {
         if let Indices::Short(places) = std::mem::replace(&mut self.at, Indices::Long(Vec::new())) {
             part.home.spares().keep_places(places);
         }
-        self.asked.clear();
+        keep_answers(&mut self.asked, &part);
         Ok(())
     }
 
@@ -281,7 +279,7 @@ impl<T: Element, M: Map, const N: usize> Item for Mirror<T, M, N> {
         check_left(left, "mirror", self.site)?;
         let part = self.part.take().ok_or_else(damaged)?;
         self.load(&part)?;
-        self.asked.clear();
+        keep_answers(&mut self.asked, &part);
         Ok(())
     }
 
@@ -294,6 +292,12 @@ impl<T: Element, M: Map, const N: usize> Item for Mirror<T, M, N> {
     fn outcome(&mut self) -> &mut dyn any::Any {
         &mut self.values
     }
+}
+
+/// Keeps the room of what was answered.
+fn keep_answers<T: Element, M>(asked: &mut Vec<Asked<T>>, part: &Part<T, M>) {
+    let mut spares = part.home.spares();
+    asked.drain(..).filter_map(Asked::into_values).for_each(|values| spares.keep_values(values));
 }
 
 /// The parts that can be read directly.

@@ -21,55 +21,29 @@ const STRETCH: u64 = 2;
 /// Added to a form: places and values do not follow, they are carried.
 const APART: u64 = 1 << 8;
 
-/// How many bytes runs make.
-pub(super) fn length<T: Element>(runs: &[Run<T>]) -> usize {
-    let of = |run: &Run<T>| match &run.writes {
-        Writes::One(places, value) => size_of_val(value) + size_of_val(&places[..]),
-        Writes::Each(places, values) => size_of_val(&places[..]) + size_of_val(&values[..]),
-        Writes::Stretch(values) => size_of_val(&values[..]),
-        Writes::Whole(buffer) => size_of_val(buffer.as_slice()),
-    };
-    runs.iter().map(|run| 32 + of(run)).sum()
+/// How many bytes a run makes, all of it.
+pub(super) fn length<T: Element>(run: &Run<T>) -> usize {
+    let one = if matches!(run.writes, Writes::One(..)) { size_of::<T>() } else { 0 };
+    HEAD + one + run.writes.vectors().iter().map(|bytes| bytes.len()).sum::<usize>()
 }
+
+/// How many bytes stand before each run.
+const HEAD: usize = 32;
 
 /// Appends runs to a record, those that are carried without their places and values.
 pub(super) fn write_runs<T: Element>(runs: &[Run<T>], out: &mut Vec<u8>, is_carried: impl Fn(&Run<T>) -> bool) {
     for run in runs {
-        let apart = if is_carried(run) { APART } else { 0 };
-        let mut head = |form: u64, count: usize| {
-            push_words(out, &[run.operator.name(), form | apart, run.base as u64, count as u64]);
+        let (form, one) = match &run.writes {
+            Writes::One(_, value) => (ONE, bytemuck::bytes_of(value)),
+            Writes::Each(..) => (EACH, &[][..]),
+            Writes::Stretch(_) | Writes::Whole(_) => (STRETCH, &[][..]),
         };
-        if apart > 0 {
-            match &run.writes {
-                Writes::One(places, value) => {
-                    head(ONE, places.len());
-                    out.extend_from_slice(bytemuck::bytes_of(value));
-                }
-                Writes::Each(places, _) => head(EACH, places.len()),
-                Writes::Stretch(values) => head(STRETCH, values.len()),
-                Writes::Whole(buffer) => head(STRETCH, buffer.as_slice().len()),
-            }
-            continue;
-        }
-        match &run.writes {
-            Writes::One(places, value) => {
-                head(ONE, places.len());
-                out.extend_from_slice(bytemuck::bytes_of(value));
-                out.extend_from_slice(bytemuck::cast_slice(places));
-            }
-            Writes::Each(places, values) => {
-                head(EACH, places.len());
-                out.extend_from_slice(bytemuck::cast_slice(places));
-                out.extend_from_slice(bytemuck::cast_slice(values));
-            }
-            Writes::Stretch(values) => {
-                head(STRETCH, values.len());
-                out.extend_from_slice(bytemuck::cast_slice(values));
-            }
-            Writes::Whole(buffer) => {
-                head(STRETCH, buffer.as_slice().len());
-                out.extend_from_slice(bytemuck::cast_slice(buffer.as_slice()));
-            }
+        let is_carried = is_carried(run);
+        let form = if is_carried { form | APART } else { form };
+        push_words(out, &[run.operator.name(), form, run.base as u64, run.writes.count() as u64]);
+        out.extend_from_slice(one);
+        if !is_carried {
+            run.writes.vectors().iter().for_each(|bytes| out.extend_from_slice(bytes));
         }
     }
 }
@@ -90,31 +64,20 @@ pub(super) fn read_runs<T: Element>(mut bytes: &[u8], len: usize, home: &Home<T>
         let [name, form, base, count] = read_words(&mut bytes)?;
         let (base, count) = (base as usize, count as usize);
         let operator = Operator::find(name).ok_or_else(damaged)?;
-        let is_apart = form & APART > 0;
+        let (form, is_apart) = (form & !APART, form & APART > 0);
         if is_apart {
             letter.carried.push(letter.runs.len());
         }
         let writes = match form {
             ONE => {
                 let value = take(&mut bytes, 1, Vec::new())?[0];
-                Writes::One(take(&mut bytes, count, spares.places())?, value)
+                Writes::One(vector(&mut bytes, count, spares.places(), is_apart)?, value)
             }
             EACH => {
-                let places = take(&mut bytes, count, spares.places())?;
-                Writes::Each(places, take(&mut bytes, count, spares.values())?)
+                let places = vector(&mut bytes, count, spares.places(), is_apart)?;
+                Writes::Each(places, vector(&mut bytes, count, spares.values(), is_apart)?)
             }
-            STRETCH => Writes::Stretch(take(&mut bytes, count, spares.values())?),
-            form if form == ONE | APART => {
-                let value = take(&mut bytes, 1, Vec::new())?[0];
-                Writes::One(room(count, spares.places(), 0)?, value)
-            }
-            form if form == EACH | APART => {
-                let places = room(count, spares.places(), 0)?;
-                Writes::Each(places, room(count, spares.values(), T::zeroed())?)
-            }
-            form if form == STRETCH | APART && count <= len => {
-                Writes::Stretch(room(count, spares.values(), T::zeroed())?)
-            }
+            STRETCH if count <= len => Writes::Stretch(vector(&mut bytes, count, spares.values(), is_apart)?),
             _ => return Err(damaged()),
         };
         let run = Run { operator, base, writes };
@@ -126,11 +89,15 @@ pub(super) fn read_runs<T: Element>(mut bytes: &[u8], len: usize, home: &Home<T>
     Ok(())
 }
 
-/// Room for so many elements that are still to come; not for more than the system has.
-fn room<T: Element>(count: usize, mut into: Vec<T>, zero: T) -> Result<Vec<T>> {
-    into.try_reserve(count).map_err(|_| damaged())?;
-    fabric::make_room(&mut into, count);
-    into.resize(count, zero);
+/// A vector of so many elements: those at the front, or zeros in the place of those that are still to come.
+fn vector<T: Element>(bytes: &mut &[u8], count: usize, mut into: Vec<T>, is_apart: bool) -> Result<Vec<T>> {
+    if !is_apart {
+        return take(bytes, count, into);
+    }
+    if !fabric::try_make_room(&mut into, count) {
+        return Err(damaged());
+    }
+    into.resize(count, T::zeroed());
     Ok(into)
 }
 
@@ -148,7 +115,7 @@ mod tests {
         ];
         let mut bytes = Vec::new();
         write_runs(&runs, &mut bytes, |_| false);
-        assert_eq!(bytes.len(), length(&runs));
+        assert_eq!(bytes.len(), runs.iter().map(length).sum());
         bytes
     }
 

@@ -125,6 +125,37 @@ pub(super) enum Writes<T> {
     Whole(Buffer<T>),
 }
 
+impl<T: Element> Writes<T> {
+    /// How many places it writes to, one after another.
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Self::One(places, _) | Self::Each(places, _) => places.len(),
+            Self::Stretch(values) => values.len(),
+            Self::Whole(buffer) => buffer.as_slice().len(),
+        }
+    }
+
+    /// Its places and its values, as bytes; either may be none.
+    pub(super) fn vectors(&self) -> [&[u8]; 2] {
+        match self {
+            Self::One(places, _) => [bytemuck::cast_slice(places), &[]],
+            Self::Each(places, values) => [bytemuck::cast_slice(places), bytemuck::cast_slice(values)],
+            Self::Stretch(values) => [&[], bytemuck::cast_slice(values)],
+            Self::Whole(buffer) => [&[], bytemuck::cast_slice(buffer.as_slice())],
+        }
+    }
+
+    /// The same, to be written to.
+    pub(super) fn vectors_mut(&mut self) -> [&mut [u8]; 2] {
+        match self {
+            Self::One(places, _) => [bytemuck::cast_slice_mut(places), &mut []],
+            Self::Each(places, values) => [bytemuck::cast_slice_mut(places), bytemuck::cast_slice_mut(values)],
+            Self::Stretch(values) => [&mut [], bytemuck::cast_slice_mut(values)],
+            Self::Whole(buffer) => [&mut [], bytemuck::cast_slice_mut(buffer.as_mut_slice())],
+        }
+    }
+}
+
 impl<T: Element> Run<T> {
     /// Whether all its places lie in a partition of `len` elements, and it has as many values as places.
     pub(super) fn fits(&self, len: usize) -> bool {
@@ -267,12 +298,16 @@ impl<T: Element> Spares<T> {
 
     pub(super) fn keep_places(&mut self, mut places: Vec<u32>) {
         places.clear();
-        self.places.push(places);
+        if places.capacity() > 0 {
+            self.places.push(places);
+        }
     }
 
     pub(super) fn keep_values(&mut self, mut values: Vec<T>) {
         values.clear();
-        self.values.push(values);
+        if values.capacity() > 0 {
+            self.values.push(values);
+        }
     }
 
     pub(super) fn keep_run(&mut self, run: Run<T>) {
