@@ -25,6 +25,6 @@ pub mod tree;
 pub use ahead::{Ahead, CHUNK, chunks, load, visit, visit_each};
 pub use circle::{Alarm, Circle, Meld, Melded, Shared};
 pub use failure::Failure;
-pub use memory::{Buffer, Common, append, make_room, try_make_room};
+pub use memory::{Buffer, Common, append, fitting, make_room, try_make_room};
 pub use region::{Flat, Loan, Plain, Reach, Refused, Region};
 pub use tray::Tray;

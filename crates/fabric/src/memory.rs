@@ -244,6 +244,22 @@ pub fn try_make_room<T: Plain>(vector: &mut Vec<T>, more: usize) -> bool {
     has_room
 }
 
+/// Takes the vector whose room fits best out of some that are kept for theirs: the smallest in which `len` elements
+/// have room, or else the largest. The system clears all memory that it hands out, which costs more than using it, so a
+/// large vector that is replaced because a small one happened to come first is dear.
+///
+/// ```
+/// let mut spares: Vec<Vec<u8>> = [10, 100, 50].map(Vec::with_capacity).into();
+/// assert!((50..100).contains(&fabric::fitting(&mut spares, 40).capacity()));
+/// assert!(fabric::fitting(&mut spares, 1000).capacity() >= 100);
+/// ```
+#[inline]
+pub fn fitting<T>(spares: &mut Vec<Vec<T>>, len: usize) -> Vec<T> {
+    let rooms = spares.iter().map(Vec::capacity).enumerate();
+    let best = rooms.min_by_key(|&(_, room)| if room >= len { (false, room) } else { (true, usize::MAX - room) });
+    best.map_or_else(Vec::new, |(at, _)| spares.swap_remove(at))
+}
+
 /// Appends `values` to a vector. Very many go past the caches, for they would drive out each other.
 ///
 /// ```

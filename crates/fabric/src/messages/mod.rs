@@ -19,6 +19,7 @@ pub(crate) use mailroom::{Kind, Link, Mailroom, Packet, Stamp};
 use crate::{
     circle::{Alarm, Circle, Meld, Melded, Silence},
     failure::Failure,
+    memory::fitting,
     tray::Tray,
     tree::Scratch,
 };
@@ -305,7 +306,8 @@ impl<L: Link + 'static> Circle for MessageCircle<L> {
         }
         self.posted.resize(self.members.len(), 0);
         self.posted[to] += 1;
-        let spare = self.home.spare.borrow_mut().pop().unwrap_or_default();
+        // The next one will have about as much.
+        let spare = fitting(&mut self.home.spare.borrow_mut(), tray.bytes.len());
         let full = std::mem::replace(tray, wave::tray(spare));
         self.send(self.members[to], Kind::Tray, self.entered + 1, full)
     }

@@ -14,7 +14,7 @@ use super::calls::{Mpi, PIECE, Request};
 use crate::{
     circle::Alarm,
     failure::Failure,
-    memory::make_room,
+    memory::{fitting, make_room},
     messages::{Kind, Packet, Stamp},
     tray::Tray,
 };
@@ -337,8 +337,7 @@ impl Office {
     /// Posts the receives of a long packet's bytes.
     fn await_body(&self, state: &mut State, from: usize, header: Header) {
         let len = header.len as usize;
-        let at = state.spare.iter().position(|spare| spare.capacity() >= len);
-        let mut bytes = at.map_or_else(Vec::new, |at| state.spare.swap_remove(at));
+        let mut bytes = fitting(&mut state.spare, len);
         make_room(&mut bytes, len);
         let mut requests = Vec::new();
         for piece in bytes.spare_capacity_mut()[..len].chunks_mut(PIECE) {

@@ -1,6 +1,6 @@
 //! Superstep, as its users write it.
 //!
-//! Everything is done twice, and the second time counts: by then the library has the memory it needs.
+//! Everything is done twice or three times, and the last counts: by then the library has the memory it needs.
 
 pub(crate) mod access;
 pub(crate) mod moves;

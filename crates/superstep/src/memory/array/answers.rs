@@ -8,6 +8,7 @@
 //! each answer:  the values
 //! ```
 
+use super::writes::Spares;
 use crate::{
     engine::{Address, Element, Outbox, Payload, Record, damaged, decode_into, read_words},
     error::Result,
@@ -107,9 +108,11 @@ impl<T: Element> Asked<T> {
         }
     }
 
-    /// Takes in an answer, into the room of a vector.
-    pub(super) fn take(&mut self, payload: Payload<'_>, len: usize, mut values: Vec<T>) -> Result {
-        decode_into(payload.bytes()?, &mut values)?;
+    /// Takes in an answer, into the room of a vector that is spare.
+    pub(super) fn take(&mut self, payload: Payload<'_>, len: usize, spares: &mut Spares<T>) -> Result {
+        let bytes = payload.bytes()?;
+        let mut values = spares.values(bytes.len() / size_of::<T>().max(1));
+        decode_into(bytes, &mut values)?;
         match self {
             Self::InOrder(count, answer) if values.len() == *count => *answer = values,
             Self::Whole(answer) if values.len() == len => *answer = values,

@@ -280,7 +280,11 @@ impl<'a, T: Element, D: Distribution, const N: usize> Gatherer<'a, T, D, N> {
     fn new(step: &'a Step, array: &'a Array<T, D, N>, into: Vec<T>, site: &'static Location<'static>) -> Result<Self> {
         array.check_whole(&step.core, site)?;
         let is_short = u32::try_from(array.len().saturating_sub(1)).is_ok();
-        let at = if is_short { Indices::Short(array.part.home.spares().places()) } else { Indices::Long(Vec::new()) };
+        let at = if is_short {
+            Indices::Short(array.part.home.spares().places(usize::MAX))
+        } else {
+            Indices::Long(Vec::new())
+        };
         let part = &array.part;
         let stride = part.flat.filter(|flat| is_short && !flat.is_straight).map(|flat| flat.stride);
         Ok(Self { step, array, at, locator: part.locator(), stride, into, site })

@@ -60,14 +60,14 @@ impl<T: Element> Outgoing<T> {
         let mut lanes = std::mem::take(&mut self.spare);
         let count = part.lens.len() * part.windows;
         lanes.resize_with(count, || Lane { places: Vec::new(), values: Vec::new() });
-        // What was sent may have come home since.
+        // What was sent may have come home since. How much there will be is not known yet.
         let mut spares = part.home.spares();
         for lane in &mut lanes {
             if lane.places.capacity() == 0 {
-                lane.places = spares.places();
+                lane.places = spares.places(usize::MAX);
             }
             if one.is_none() && lane.values.capacity() == 0 {
-                lane.values = spares.values();
+                lane.values = spares.values(usize::MAX);
             }
         }
         drop(spares);
@@ -137,7 +137,7 @@ impl<T: Element> Outgoing<T> {
             }
             return;
         }
-        let mut there = part.home.spares().values();
+        let mut there = part.home.spares().values(values.len());
         fabric::make_room(&mut there, values.len());
         there.extend_from_slice(values);
         self.push(to, Run { operator, base: at, writes: Writes::Stretch(there) });

@@ -169,7 +169,7 @@ impl<T: Element, M: Map> Item for Gather<T, M> {
     fn deliver(&mut self, from: usize, payload: Payload<'_>) -> Result {
         let part = self.part.as_ref().ok_or_else(damaged)?;
         let len = *part.lens.get(from).ok_or_else(damaged)?;
-        self.asked.get_mut(from).ok_or_else(damaged)?.take(payload, len, part.home.spares().values())
+        self.asked.get_mut(from).ok_or_else(damaged)?.take(payload, len, &mut part.home.spares())
     }
 
     fn outcome(&mut self) -> &mut dyn any::Any {
@@ -286,7 +286,7 @@ impl<T: Element, M: Map, const N: usize> Item for Mirror<T, M, N> {
     fn deliver(&mut self, from: usize, payload: Payload<'_>) -> Result {
         let part = self.part.as_ref().ok_or_else(damaged)?;
         let len = *part.lens.get(from).ok_or_else(damaged)?;
-        self.asked.get_mut(from).ok_or_else(damaged)?.take(payload, len, part.home.spares().values())
+        self.asked.get_mut(from).ok_or_else(damaged)?.take(payload, len, &mut part.home.spares())
     }
 
     fn outcome(&mut self) -> &mut dyn any::Any {

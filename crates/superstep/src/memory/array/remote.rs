@@ -53,10 +53,10 @@ impl<T: Element, M: Map> Gather<T, M> {
 
     fn sort_by_owner(&mut self, part: &Part<T, M>) {
         let owners = part.lens.len();
-        let mut spares = part.home.spares();
-        self.places.extend((0..owners).map(|_| spares.places()));
-        drop(spares);
         let share = self.at.len() / owners;
+        let mut spares = part.home.spares();
+        self.places.extend((0..owners).map(|_| spares.places(share)));
+        drop(spares);
         // Few are not worth a look at every owner.
         if share >= 64 {
             self.places.iter_mut().for_each(|places| fabric::make_room(places, share + share / 16));
@@ -83,7 +83,7 @@ impl<T: Element, M: Map> Gather<T, M> {
                 answers.push(std::mem::take(values));
                 continue;
             }
-            let mut values = part.home.spares().values();
+            let mut values = part.home.spares().values(places.len());
             fabric::make_room(&mut values, places.len());
             match asked {
                 Asked::Whole(all) => {

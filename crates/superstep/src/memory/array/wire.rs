@@ -71,13 +71,13 @@ pub(super) fn read_runs<T: Element>(mut bytes: &[u8], len: usize, home: &Home<T>
         let writes = match form {
             ONE => {
                 let value = take(&mut bytes, 1, Vec::new())?[0];
-                Writes::One(vector(&mut bytes, count, spares.places(), is_apart)?, value)
+                Writes::One(vector(&mut bytes, count, spares.places(count), is_apart)?, value)
             }
             EACH => {
-                let places = vector(&mut bytes, count, spares.places(), is_apart)?;
-                Writes::Each(places, vector(&mut bytes, count, spares.values(), is_apart)?)
+                let places = vector(&mut bytes, count, spares.places(count), is_apart)?;
+                Writes::Each(places, vector(&mut bytes, count, spares.values(count), is_apart)?)
             }
-            STRETCH if count <= len => Writes::Stretch(vector(&mut bytes, count, spares.values(), is_apart)?),
+            STRETCH if count <= len => Writes::Stretch(vector(&mut bytes, count, spares.values(count), is_apart)?),
             _ => return Err(damaged()),
         };
         let run = Run { operator, base, writes };

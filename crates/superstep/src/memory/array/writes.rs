@@ -282,12 +282,14 @@ impl<T: Element> Home<T> {
 }
 
 impl<T: Element> Spares<T> {
-    pub(super) fn places(&mut self) -> Vec<u32> {
-        self.places.pop().unwrap_or_default()
+    /// An empty vector, if possible with room for so many.
+    pub(super) fn places(&mut self, count: usize) -> Vec<u32> {
+        fabric::fitting(&mut self.places, count)
     }
 
-    pub(super) fn values(&mut self) -> Vec<T> {
-        self.values.pop().unwrap_or_default()
+    /// An empty vector, if possible with room for so many.
+    pub(super) fn values(&mut self, count: usize) -> Vec<T> {
+        fabric::fitting(&mut self.values, count)
     }
 
     /// Memory for a whole partition of `len` elements.
