@@ -21,6 +21,13 @@ pub enum Failure {
         /// For how long nothing was heard from it.
         seconds: u64,
     },
+    /// A process that was forked has ended before its time.
+    Died {
+        /// Its number.
+        process: usize,
+        /// How it ended.
+        how: String,
+    },
     /// Every processor waits for another one; only a simulated fabric can see this.
     Deadlock,
     /// A message that no processor of this library would have sent.
@@ -38,6 +45,7 @@ impl Failure {
             Self::Lost { process, host, seconds } => (1, *process, *seconds, host.as_bytes()),
             Self::Deadlock => (2, 0, 0, &[]),
             Self::Damaged { rank } => (3, *rank, 0, &[]),
+            Self::Died { process, how } => (4, *process, 0, how.as_bytes()),
         };
         let mut bytes = vec![kind];
         bytes.extend_from_slice(&(number as u64).to_le_bytes());
@@ -57,6 +65,7 @@ impl Failure {
             1 => Some(Self::Lost { process: number, host: String::from_utf8_lossy(text).into_owned(), seconds }),
             2 => Some(Self::Deadlock),
             3 => Some(Self::Damaged { rank: number }),
+            4 => Some(Self::Died { process: number, how: String::from_utf8_lossy(text).into_owned() }),
             _ => None,
         }
     }
@@ -70,6 +79,7 @@ impl fmt::Display for Failure {
                 f,
                 "process {process} on {host} is lost: it has died, or nothing was heard from it for {seconds} s"
             ),
+            Self::Died { process, how } => write!(f, "process {process} {how}"),
             Self::Deadlock => write!(f, "every processor waits for another one"),
             Self::Damaged { rank } => write!(f, "a damaged message came from processor {rank}"),
         }

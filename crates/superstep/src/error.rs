@@ -231,7 +231,7 @@ impl From<Failure> for Error {
                 Err(_) => Self::new(ErrorKind::Panicked, format!("processor {rank} ended without saying why")),
             },
             Failure::Deadlock => Self::new(ErrorKind::Deadlock, failure.to_string()),
-            Failure::Lost { .. } => Self::new(ErrorKind::PeerLost, failure.to_string()),
+            Failure::Lost { .. } | Failure::Died { .. } => Self::new(ErrorKind::PeerLost, failure.to_string()),
             Failure::Damaged { .. } => Self::new(ErrorKind::Damaged, failure.to_string()),
         }
     }

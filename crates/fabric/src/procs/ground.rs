@@ -1,0 +1,310 @@
+//! A ground of forked processes: streams lie in the memory they share, and a meeting is a look at everybody's place.
+//!
+//! Every stream has two copies, used by turns, and so has what a process says. Two are enough: a process that fills a
+//! copy again has met everybody since, and whoever has entered that meeting has read what was there before.
+//!
+//! # Invariants
+//!
+//! - **G1** A stream's copy is written by the process it belongs to alone, and only between the meeting after the one
+//!   that handed it over and the next that does; others read it only from the latter to the former.
+//! - **G2** The length beside a copy is at most the copy's room, and is written before the meeting that hands it over.
+//! - **G3** Every range of the layout lies inside the mapping, and no two overlap.
+
+use super::{
+    futex::Count,
+    heap::Heap,
+    reach,
+    shared::{Common, Shared},
+    team::Team,
+};
+use crate::{
+    failure::Failure,
+    ground::{CHANNELS, Ground, STREAMS, Stream, Words},
+};
+use std::{
+    cell::Cell,
+    ptr::NonNull,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, AtomicU64, Ordering},
+    },
+};
+
+/// What a process shows to the others.
+#[repr(C, align(128))]
+struct Place {
+    entered: Count,
+    said: [[AtomicU64; 8]; 2],
+    /// How many boundaries it has come through; on a line of its own, because hardly anybody looks.
+    settled: Line<AtomicU32>,
+}
+
+#[repr(C, align(128))]
+struct Line<T>(T);
+
+// SAFETY: atomics alone.
+unsafe impl Common for Place {}
+
+/// A stream's length.
+#[repr(transparent)]
+struct Length(AtomicU64);
+
+// SAFETY: an atomic.
+unsafe impl Common for Length {}
+
+/// How much memory to ask for; only what is used is taken.
+const MEMORY: usize = 1 << 45;
+
+/// Where everything lies (G3).
+#[derive(Clone, Copy)]
+struct Layout {
+    size: usize,
+    places: usize,
+    lengths: usize,
+    streams: usize,
+    /// How much each stream has.
+    room: usize,
+    heaps: usize,
+    /// How much each process has for itself.
+    heap: usize,
+}
+
+impl Layout {
+    fn new(size: usize, memory: usize) -> Self {
+        let page = |at: usize| at.next_multiple_of(4096);
+        let places = Team::free_from();
+        let lengths = page(places + size * size_of::<Place>());
+        let count = CHANNELS * 2 * size * size * STREAMS;
+        let streams = page(lengths + count * size_of::<Length>());
+        let rest = memory.saturating_sub(streams);
+        let room = rest / 4 * 3 / count / 4096 * 4096;
+        let heaps = streams + room * count;
+        let heap = memory.saturating_sub(heaps) / size / 4096 * 4096;
+        Self { size, places, lengths, streams, room, heaps, heap }
+    }
+
+    /// The number of a stream's copy among all.
+    fn number(&self, channel: usize, copy: usize, from: usize, to: usize, stream: usize) -> usize {
+        (((channel * 2 + copy) * self.size + from) * self.size + to) * STREAMS + stream
+    }
+}
+
+/// A forked process among the others.
+pub struct Forked {
+    team: Team,
+    shared: Arc<Shared>,
+    layout: Layout,
+    /// The last meeting that I entered.
+    entered: u32,
+    settled: u32,
+    /// The copy of each channel's streams that I fill, or was handed over at the last turn plus one.
+    copies: [usize; CHANNELS],
+    spins: u32,
+    heap: Heap,
+    can_reach: Cell<bool>,
+}
+
+impl Forked {
+    /// Forks this process; see [`Team::fork`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    ///
+    /// # Panics
+    ///
+    /// As there.
+    pub fn fork(size: usize, terms: super::Terms) -> std::io::Result<Self> {
+        let team = Team::fork(size, MEMORY, terms)?;
+        let shared = Arc::clone(team.shared());
+        let layout = Layout::new(size, shared.len());
+        if layout.room == 0 {
+            return Err(std::io::ErrorKind::OutOfMemory.into());
+        }
+        let heap = Heap::new(layout.heaps + team.rank() * layout.heap, layout.heap);
+        // With more processes than cores the one that is waited for may need this very core.
+        let spins = if size <= crate::threads::cores() { 20_000 } else { 0 };
+        Ok(Self {
+            team,
+            shared,
+            layout,
+            entered: 0,
+            settled: 0,
+            copies: [0; CHANNELS],
+            spins,
+            heap,
+            can_reach: Cell::new(true),
+        })
+    }
+
+    /// The team of these processes.
+    pub fn team(&self) -> &Team {
+        &self.team
+    }
+
+    /// Ends as [`Team::end`].
+    pub fn end(self) -> Option<Failure> {
+        self.team.end()
+    }
+
+    #[inline]
+    fn place(&self, rank: usize) -> &Place {
+        self.shared.get(self.layout.places + rank * size_of::<Place>())
+    }
+
+    fn length(&self, number: usize) -> &AtomicU64 {
+        &self.shared.get::<Length>(self.layout.lengths + number * size_of::<Length>()).0
+    }
+
+    fn memory(&self, number: usize) -> NonNull<u8> {
+        self.shared.range(self.layout.streams + number * self.layout.room, self.layout.room)
+    }
+
+    fn lend(&self, channel: usize, to: usize, stream: usize) -> Stream {
+        let number = self.layout.number(channel, self.copies[channel], self.rank(), to, stream);
+        // SAFETY: G1, G3: until it is handed over, this process alone uses this copy. Rooms are whole pages.
+        unsafe { Stream::lent(self.memory(number), self.layout.room) }
+    }
+
+    /// Waits until a number of another process has come as far as mine.
+    #[inline]
+    fn wait(&self, look: impl Fn() -> u32, mine: u32, nap: impl Fn(u32)) -> Result<(), Failure> {
+        let is_there = |theirs: u32| theirs.wrapping_sub(mine).cast_signed() >= 0;
+        for _ in 0..self.spins {
+            if is_there(look()) {
+                return Ok(());
+            }
+            std::hint::spin_loop();
+        }
+        loop {
+            let seen = look();
+            if is_there(seen) {
+                return Ok(());
+            }
+            if let Some(failure) = self.team.raised() {
+                return Err(failure);
+            }
+            nap(seen);
+        }
+    }
+
+    fn meet(&mut self, mine: &Words, said: &mut Vec<Words>) -> Result<(), Failure> {
+        if self.team.is_raised() {
+            return Err(self.team.raised().unwrap_or(Failure::Damaged { rank: 0 }));
+        }
+        self.entered = self.entered.wrapping_add(1);
+        let copy = (self.entered & 1) as usize;
+        let place = self.place(self.rank());
+        for (slot, &word) in place.said[copy].iter().zip(mine) {
+            slot.store(word, Ordering::Relaxed);
+        }
+        place.entered.set(self.entered);
+        said.clear();
+        for rank in 0..self.layout.size {
+            let place = self.place(rank);
+            self.wait(|| place.entered.get(), self.entered, |seen| place.entered.sleep(seen))?;
+            said.push(std::array::from_fn(|at| place.said[copy][at].load(Ordering::Relaxed)));
+        }
+        Ok(())
+    }
+
+    /// Waits until another process has come through all boundaries that I have: before that it may still write what was
+    /// put before this step.
+    fn wait_settled(&self, other: usize) -> bool {
+        let settled = &self.place(other).settled.0;
+        self.wait(|| settled.load(Ordering::Acquire), self.settled, |_| std::thread::yield_now()).is_ok()
+    }
+}
+
+impl Ground for Forked {
+    fn rank(&self) -> usize {
+        self.team.rank()
+    }
+
+    fn size(&self) -> usize {
+        self.layout.size
+    }
+
+    fn streams(&mut self, channel: usize) -> Vec<Stream> {
+        let all = (0..self.layout.size).flat_map(|to| (0..STREAMS).map(move |stream| (to, stream)));
+        all.map(|(to, stream)| self.lend(channel, to, stream)).collect()
+    }
+
+    fn turn(&mut self, channel: usize, out: &mut [Stream], mine: &Words, said: &mut Vec<Words>) -> Result<(), Failure> {
+        let first = self.layout.number(channel, self.copies[channel], self.rank(), 0, 0);
+        for (at, stream) in out.iter().enumerate() {
+            let (length, len) = (self.length(first + at), stream.len() as u64);
+            if length.load(Ordering::Relaxed) != len {
+                length.store(len, Ordering::Relaxed);
+            }
+        }
+        self.meet(mine, said)?;
+        self.copies[channel] ^= 1;
+        let first = self.layout.number(channel, self.copies[channel], self.rank(), 0, 0);
+        for (at, stream) in out.iter_mut().enumerate() {
+            // SAFETY: as in `lend`.
+            unsafe { stream.move_to(self.memory(first + at), self.layout.room) };
+        }
+        Ok(())
+    }
+
+    fn incoming(&self, channel: usize, from: usize, stream: usize) -> &[u8] {
+        let number = self.layout.number(channel, self.copies[channel] ^ 1, from, self.rank(), stream);
+        let len = self.length(number).load(Ordering::Relaxed) as usize;
+        let start = self.memory(number).as_ptr();
+        // SAFETY: G1, G2: it was handed over at the last turn, and is not written to before this process takes the next
+        // one, for which it has to end this borrow. A length from another process is kept within the room.
+        unsafe { std::slice::from_raw_parts(start, len.min(self.layout.room)) }
+    }
+
+    fn settle(&mut self) {
+        self.settled = self.settled.wrapping_add(1);
+        self.place(self.rank()).settled.0.store(self.settled, Ordering::Release);
+    }
+
+    unsafe fn write_to(&self, to: usize, address: usize, bytes: &[u8]) -> bool {
+        if !self.wait_settled(to) {
+            return false;
+        }
+        if self.shared.holds(address, bytes.len()) {
+            // SAFETY: the address is the same here, and the caller says that nobody else uses these bytes.
+            unsafe { std::ptr::copy(bytes.as_ptr(), std::ptr::with_exposed_provenance_mut(address), bytes.len()) };
+            return true;
+        }
+        let is_done = self.can_reach.get() && reach::write(self.team.pid(to), address, bytes);
+        self.can_reach.set(is_done);
+        is_done
+    }
+
+    unsafe fn read_from(&self, from: usize, address: usize, into: &mut [u8]) -> bool {
+        if !self.wait_settled(from) {
+            return false;
+        }
+        if self.shared.holds(address, into.len()) {
+            // SAFETY: the address is the same here, and the caller says that nobody changes these bytes.
+            unsafe { std::ptr::copy(std::ptr::with_exposed_provenance(address), into.as_mut_ptr(), into.len()) };
+            return true;
+        }
+        let is_done = self.can_reach.get() && reach::read(self.team.pid(from), address, into);
+        self.can_reach.set(is_done);
+        is_done
+    }
+
+    fn alloc(&mut self, len: usize) -> Option<NonNull<u8>> {
+        let at = self.heap.alloc(len)?;
+        Some(self.shared.range(at, len))
+    }
+
+    fn free(&mut self, start: NonNull<u8>) -> bool {
+        let base = self.shared.range(0, 0).addr().get();
+        start.addr().get().checked_sub(base).is_some_and(|at| self.heap.free(at))
+    }
+
+    fn raise(&self, failure: Failure) {
+        self.team.raise(&failure);
+    }
+
+    fn raised(&self) -> Option<Failure> {
+        self.team.raised()
+    }
+}

@@ -1,0 +1,323 @@
+//! Processes that belong together: forked from one, ended together, none left behind.
+//!
+//! The process that forks is process 0 and goes on. A thread of it watches the others: when one ends before it has said
+//! that it is done, a failure is written on the board, which every wait of every process looks at, and those who do not
+//! look are ended. When process 0 ends, by whatever cause, the kernel ends the others.
+
+use super::{
+    futex::Count,
+    shared::{Common, Shared},
+};
+use crate::failure::Failure;
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, Ordering},
+    },
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+/// The most processes a team can have.
+pub const MOST: usize = 1024;
+
+/// What the processes of a team can all see.
+#[repr(C)]
+struct Board {
+    /// Whether there is a failure: none, one that is being written, one that can be read.
+    raised: AtomicU32,
+    len: AtomicU32,
+    failure: [AtomicU8; 4096],
+    seats: [Seat; MOST],
+}
+
+// SAFETY: atomics alone.
+unsafe impl Common for Board {}
+
+#[repr(C, align(128))]
+struct Seat {
+    pid: AtomicI32,
+    is_done: AtomicU32,
+    /// Changes with every call of [`Team::ring`]; for waits that are not part of a meeting.
+    bell: Count,
+}
+
+const WRITING: u32 = 1;
+const RAISED: u32 = 2;
+
+/// What happens when a team fails.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// How long those who compute have until they are ended.
+    pub grace: Duration,
+    /// What process 0 prints for a failure that has ended it; nothing if that is empty.
+    pub last_words: fn(&Failure) -> String,
+}
+
+/// One process among those that were forked together.
+pub struct Team {
+    shared: Arc<Shared>,
+    rank: usize,
+    size: usize,
+    /// In process 0.
+    watch: Option<Watch>,
+}
+
+struct Watch {
+    thread: JoinHandle<()>,
+    /// Whether process 0 has ended its part, and must not be ended by force any more.
+    is_home: Arc<AtomicBool>,
+}
+
+impl Team {
+    /// Forks this process into `size`, with up to `memory` bytes in common, and returns in all of them. Only the
+    /// calling thread goes on in the others.
+    ///
+    /// # Errors
+    ///
+    /// If the system has no room for so many; then none of them is left.
+    ///
+    /// # Panics
+    ///
+    /// If `size` is 0 or more than [`MOST`].
+    pub fn fork(size: usize, memory: usize, terms: Terms) -> io::Result<Self> {
+        assert!((1..=MOST).contains(&size));
+        let least = size_of::<Board>().next_multiple_of(PAGE) + memory.min(1 << 24);
+        let shared = Arc::new(Shared::map(least, size_of::<Board>() + memory)?);
+        let board: &Board = shared.get(0);
+        // SAFETY: it takes nothing and cannot fail.
+        let parent = unsafe { libc::getpid() };
+        board.seats[0].pid.store(parent, Ordering::Relaxed);
+        allow_reach();
+        let mut children = Vec::with_capacity(size - 1);
+        for rank in 1..size {
+            // SAFETY: the child goes on with a copy of this thread alone. It takes no lock of the library that another
+            // thread might have held; of other libraries the caller has to see to that.
+            match unsafe { libc::fork() } {
+                0 => {
+                    be_child(parent);
+                    return Ok(Self { shared, rank, size, watch: None });
+                }
+                -1 => {
+                    let error = io::Error::last_os_error();
+                    children.into_iter().for_each(end);
+                    return Err(error);
+                }
+                pid => {
+                    board.seats[rank].pid.store(pid, Ordering::Release);
+                    children.push(pid);
+                }
+            }
+        }
+        let is_home = Arc::new(AtomicBool::new(false));
+        let (watched, home) = (Arc::clone(&shared), Arc::clone(&is_home));
+        let watching = std::thread::Builder::new().name("superstep watch".into()).stack_size(256 << 10);
+        let thread = watching.spawn(move || watch(&watched, &children, &home, terms))?;
+        Ok(Self { shared, rank: 0, size, watch: Some(Watch { thread, is_home }) })
+    }
+
+    /// The number of this process.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// How many processes there are.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// Where the memory begins that is not the team's own.
+    pub(super) fn free_from() -> usize {
+        size_of::<Board>().next_multiple_of(PAGE)
+    }
+
+    fn board(&self) -> &Board {
+        self.shared.get(0)
+    }
+
+    /// The system's number of a process.
+    pub(super) fn pid(&self, rank: usize) -> i32 {
+        let seat = &self.board().seats[rank];
+        // Process 0 notes them as it forks, and the others may be quicker than that.
+        loop {
+            match seat.pid.load(Ordering::Acquire) {
+                0 if self.raised().is_none() => std::thread::yield_now(),
+                pid => return pid,
+            }
+        }
+    }
+
+    /// Stops the team: every wait of every process fails with this failure, or with one that was first.
+    pub fn raise(&self, failure: &Failure) {
+        raise(self.board(), failure);
+    }
+
+    /// What has stopped the team, if anything has.
+    pub fn raised(&self) -> Option<Failure> {
+        raised(self.board())
+    }
+
+    #[inline]
+    pub(super) fn is_raised(&self) -> bool {
+        self.board().raised.load(Ordering::Acquire) == RAISED
+    }
+
+    /// What process `rank` sleeps on when it waits for anything but a meeting.
+    pub(super) fn bell(&self, rank: usize) -> &Count {
+        &self.board().seats[rank].bell
+    }
+
+    /// Says that this process is done: its end is no failure. Process 0 returns when all others have ended, with what
+    /// has stopped the team, if anything has; the others go on and end themselves.
+    pub fn end(mut self) -> Option<Failure> {
+        self.board().seats[self.rank].is_done.store(1, Ordering::Release);
+        if let Some(Watch { thread, is_home }) = self.watch.take() {
+            is_home.store(true, Ordering::Release);
+            let _ = thread.join();
+        }
+        self.raised()
+    }
+
+    /// Says that the end of this process is no failure, though the team goes on.
+    pub fn excuse(&self) {
+        self.board().seats[self.rank].is_done.store(1, Ordering::Release);
+    }
+
+    /// Ends all others at once; for a process 0 that ends itself.
+    pub fn end_others(&self) {
+        for rank in (1..self.size).filter(|&rank| rank != self.rank) {
+            // SAFETY: it takes numbers. In process 0 they are its children, which are waited for by nobody else but the
+            // watch, so they name no other process.
+            unsafe { libc::kill(self.pid(rank), libc::SIGKILL) };
+        }
+    }
+}
+
+const PAGE: usize = 4096;
+
+/// Lets the processes of a team copy each other's memory, where the system asks for leave.
+fn allow_reach() {
+    // SAFETY: this option takes one number. A system that knows nothing of it needs no leave either.
+    unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::c_ulong::MAX) };
+}
+
+/// What a process does first when it was forked.
+fn be_child(parent: i32) {
+    allow_reach();
+    // SAFETY: this option takes one number.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong) };
+    // SAFETY: it takes nothing and cannot fail.
+    if unsafe { libc::getppid() } != parent {
+        // SAFETY: process 0 ended before the kernel was told to end this one with it.
+        unsafe { libc::_exit(1) };
+    }
+    // Input is for process 0.
+    // SAFETY: the text ends with a zero.
+    let nothing = unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_RDONLY) };
+    if nothing > 0 {
+        // SAFETY: both are files that are open, or numbers that fail.
+        unsafe { libc::dup2(nothing, 0) };
+        // SAFETY: it was opened here.
+        unsafe { libc::close(nothing) };
+    }
+}
+
+fn raise(board: &Board, failure: &Failure) {
+    if board.raised.compare_exchange(0, WRITING, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+        let bytes = failure.write();
+        let len = bytes.len().min(board.failure.len());
+        for (place, &byte) in board.failure.iter().zip(&bytes) {
+            place.store(byte, Ordering::Relaxed);
+        }
+        board.len.store(len as u32, Ordering::Relaxed);
+        board.raised.store(RAISED, Ordering::Release);
+    }
+    board.seats.iter().for_each(|seat| seat.bell.stir());
+}
+
+fn raised(board: &Board) -> Option<Failure> {
+    if board.raised.load(Ordering::Acquire) != RAISED {
+        return None;
+    }
+    let len = board.len.load(Ordering::Relaxed) as usize;
+    let bytes: Vec<u8> = board.failure.iter().take(len).map(|byte| byte.load(Ordering::Relaxed)).collect();
+    Some(Failure::read(&bytes).unwrap_or(Failure::Damaged { rank: 0 }))
+}
+
+/// Ends a child and waits until it is gone.
+fn end(child: i32) {
+    // SAFETY: it takes numbers; nobody has waited for this child, so the number is still its own.
+    unsafe { libc::kill(child, libc::SIGKILL) };
+    wait(child, 0);
+}
+
+/// Waits for a child; says how it ended, if it did.
+fn wait(child: i32, options: i32) -> Option<i32> {
+    let mut status = 0;
+    // SAFETY: the status lives in this function.
+    let pid = unsafe { libc::waitpid(child, &raw mut status, options) };
+    (pid == child).then_some(status)
+}
+
+fn in_words(status: i32) -> String {
+    if libc::WIFSIGNALED(status) {
+        return format!("was killed by signal {}", libc::WTERMSIG(status));
+    }
+    format!("has ended with code {} in the middle of the run", libc::WEXITSTATUS(status))
+}
+
+/// Waits for the children of process 0, and sees to it that all end if one does before its time.
+fn watch(shared: &Shared, children: &[i32], is_home: &AtomicBool, terms: Terms) {
+    let board: &Board = shared.get(0);
+    let open = |&pid: &i32| {
+        // SAFETY: it takes numbers, and gives a file or a number below 0.
+        let file = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } as i32;
+        libc::pollfd { fd: file, events: libc::POLLIN, revents: 0 }
+    };
+    let mut files: Vec<libc::pollfd> = children.iter().map(open).collect();
+    let has_files = files.iter().all(|file| file.fd >= 0);
+    let mut left: Vec<usize> = (0..children.len()).collect();
+    let mut deadline: Option<Instant> = None;
+    while !left.is_empty() {
+        // A failure that is raised elsewhere is seen at the next look; without such files, an end is as well.
+        let nap = if has_files && deadline.is_none() { 100 } else { 5 };
+        // SAFETY: the list lives in this function, and its length is right.
+        unsafe { libc::poll(files.as_mut_ptr(), files.len() as libc::nfds_t, nap) };
+        left.retain(|&at| {
+            let Some(status) = wait(children[at], libc::WNOHANG) else { return true };
+            // SAFETY: the file was opened here; one below 0 fails.
+            unsafe { libc::close(files[at].fd) };
+            files[at].fd = -1;
+            let is_done = board.seats[at + 1].is_done.load(Ordering::Acquire) == 1 && status == 0;
+            if !is_done {
+                raise(board, &Failure::Died { process: at + 1, how: in_words(status) });
+            }
+            false
+        });
+        if board.raised.load(Ordering::Acquire) == RAISED && deadline.is_none() {
+            deadline = Some(Instant::now() + terms.grace);
+        }
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            left.drain(..).for_each(|at| end(children[at]));
+        }
+    }
+    // Process 0 itself may compute, and never hear of it.
+    let Some(deadline) = deadline else { return };
+    while !is_home.load(Ordering::Acquire) {
+        if Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+            continue;
+        }
+        let words = raised(board).map_or_else(String::new, |failure| (terms.last_words)(&failure));
+        if !words.is_empty() {
+            eprintln!("{words}");
+        }
+        // SAFETY: it ends the process.
+        unsafe { libc::_exit(1) };
+    }
+}
