@@ -14,13 +14,23 @@ pub struct ByCircle {
     incoming: [Vec<Vec<u8>>; CHANNELS],
     mine: Vec<u8>,
     melded: Melded,
+    at_end: Option<AtEnd>,
 }
+
+/// What is done last.
+type AtEnd = Box<dyn FnOnce() -> Option<Failure>>;
 
 impl ByCircle {
     /// The ground of a circle's members.
     pub fn new(circle: Box<dyn Circle>) -> Self {
         let streams = vec![Vec::new(); circle.size() * STREAMS];
-        Self { circle, incoming: [streams.clone(), streams], mine: Vec::new(), melded: Melded::default() }
+        Self { circle, incoming: [streams.clone(), streams], mine: Vec::new(), melded: Melded::default(), at_end: None }
+    }
+
+    /// Lets `end` be called last, to say what has stopped everybody.
+    #[must_use]
+    pub fn with_end(self, end: impl FnOnce() -> Option<Failure> + 'static) -> Self {
+        Self { at_end: Some(Box::new(end)), ..self }
     }
 }
 
@@ -121,7 +131,11 @@ impl Ground for ByCircle {
         self.circle.alarm().raise(failure);
     }
 
-    fn raised(&self) -> Option<Failure> {
-        self.circle.alarm().raised()
+    fn end(self: Box<Self>) -> Option<Failure> {
+        let alarm = self.circle.alarm();
+        match self.at_end {
+            Some(end) => end(),
+            None => alarm.raised(),
+        }
     }
 }

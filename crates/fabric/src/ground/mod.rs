@@ -71,6 +71,11 @@ pub trait Ground {
         false
     }
 
+    /// Whether these bytes are in memory that everybody has at the same address.
+    fn is_common(&self, _address: usize, _len: usize) -> bool {
+        false
+    }
+
     /// Memory in which others can read and write as fast as I can, if there is such memory.
     fn alloc(&mut self, _len: usize) -> Option<std::ptr::NonNull<u8>> {
         None
@@ -84,6 +89,9 @@ pub trait Ground {
     /// Stops everybody.
     fn raise(&self, failure: Failure);
 
-    /// What has stopped everybody, if anything has.
-    fn raised(&self) -> Option<Failure>;
+    /// Ends those that depend on me, at once; for a member that ends itself and everybody.
+    fn stop(&self) {}
+
+    /// Ends, when everybody else does, and says what has stopped everybody, if anything has.
+    fn end(self: Box<Self>) -> Option<Failure>;
 }

@@ -81,11 +81,16 @@ pub(crate) const ROOT: u64 = 0;
 impl<L: Link> MessageCircle<L> {
     /// The circle of all processors, each of which is a process for itself.
     pub(crate) fn root(link: L, size: usize, rank: usize) -> Self {
+        Self::apart(link, size, rank, 0)
+    }
+
+    /// The same, in the run with this number.
+    pub(crate) fn apart(link: L, size: usize, rank: usize, run: u64) -> Self {
         let home = Home {
             mailroom: RefCell::new(Mailroom::new(link)),
             per_process: 1,
             local: None,
-            run: 0,
+            run,
             spare: RefCell::default(),
         };
         Self::new(Rc::new(home), (0..size).collect(), rank, ROOT)

@@ -11,6 +11,7 @@ mod dynamic;
 mod launcher;
 mod office;
 mod pulse;
+mod session;
 
 use crate::{
     circle::{Alarm, Circle},
@@ -21,6 +22,7 @@ use crate::{
 use launcher::Launcher;
 use office::{MpiLink, Office};
 use pulse::Pulse;
+pub use session::{Session, abort};
 use std::{
     fmt,
     sync::{

@@ -137,16 +137,6 @@ impl Forked {
         })
     }
 
-    /// The team of these processes.
-    pub fn team(&self) -> &Team {
-        &self.team
-    }
-
-    /// Ends as [`Team::end`].
-    pub fn end(self) -> Option<Failure> {
-        self.team.end()
-    }
-
     #[inline]
     fn place(&self, rank: usize) -> &Place {
         self.shared.get(self.layout.places + rank * size_of::<Place>())
@@ -290,6 +280,10 @@ impl Ground for Forked {
         is_done
     }
 
+    fn is_common(&self, address: usize, len: usize) -> bool {
+        self.shared.holds(address, len)
+    }
+
     fn alloc(&mut self, len: usize) -> Option<NonNull<u8>> {
         let at = self.heap.alloc(len)?;
         Some(self.shared.range(at, len))
@@ -304,7 +298,13 @@ impl Ground for Forked {
         self.team.raise(&failure);
     }
 
-    fn raised(&self) -> Option<Failure> {
-        self.team.raised()
+    fn stop(&self) {
+        if self.rank() == 0 {
+            self.team.end_others();
+        }
+    }
+
+    fn end(self: Box<Self>) -> Option<Failure> {
+        self.team.end()
     }
 }

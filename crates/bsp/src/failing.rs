@@ -1,0 +1,160 @@
+//! The end of a job that cannot go on: one line that begins with the name of the function, and a code that is not 0.
+
+use crate::life;
+use fabric::Failure;
+use std::{
+    fmt,
+    io::Write,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+/// What a program has done wrong, or what has happened to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    Before,
+    After,
+    Foreign,
+    AlreadyBegun,
+    AlreadyEnded,
+    NotBegun,
+    BadProcs(i64),
+    NullPointer(&'static str),
+    MissingEnd,
+    NoSpmdSection,
+    BadConfig(String),
+    NoStart(String),
+    BadSize { what: &'static str, value: i64 },
+    Rank { pid: i64, size: usize },
+    NotRegistered,
+    NotYetActive,
+    Bounds { offset: usize, len: usize, size: usize, rank: usize },
+    Pop,
+    EmptyQueue,
+    OutOfMemory,
+    InOperator,
+    NotAllocated,
+    Damaged { from: usize },
+    Endings { other: usize, names: [&'static str; 2] },
+    Pushes(Vec<u64>),
+    Pops(Vec<u64>),
+    Slots { other: usize },
+    TagCalls(Vec<u64>),
+    TagSizes(Vec<u64>),
+    Terms,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Before => write!(f, "called before bsp_begin"),
+            Self::After => write!(f, "called after bsp_end"),
+            Self::Foreign => write!(f, "called by a thread that has not called bsp_begin"),
+            Self::AlreadyBegun => write!(f, "called a second time; a program has one bsp_begin and one bsp_end"),
+            Self::AlreadyEnded => write!(f, "called a second time"),
+            Self::NotBegun => write!(f, "called without bsp_begin"),
+            Self::BadProcs(n) => write!(f, "{n} processes were asked for; there must be at least 1"),
+            Self::NullPointer(what) => write!(f, "{what} is NULL"),
+            Self::MissingEnd => write!(f, "the program has ended without calling it"),
+            Self::NoSpmdSection => write!(f, "the function that was given to bsp_init has not called bsp_begin"),
+            Self::BadConfig(what) | Self::NoStart(what) => f.write_str(what),
+            Self::BadSize { what, value } => write!(f, "{what} is {value}; it must not be negative"),
+            Self::Rank { pid, size } => write!(f, "there is no process {pid}; they are 0 to {}", size - 1),
+            Self::NotRegistered => write!(f, "the address is not registered; use bsp_push_reg and then bsp_sync"),
+            Self::NotYetActive => {
+                write!(f, "the address was registered in this superstep; it can be used after the next bsp_sync")
+            }
+            Self::Bounds { offset, len, size, rank } => {
+                let beyond = (*offset as u128 + *len as u128).saturating_sub(*size as u128);
+                write!(
+                    f,
+                    "{len} bytes at offset {offset} are {beyond} bytes beyond the {size} that process {rank} has \
+                     registered"
+                )
+            }
+            Self::Pop => write!(f, "the address is not registered, or was popped already"),
+            Self::EmptyQueue => write!(f, "there is no message left in the queue"),
+            Self::OutOfMemory => write!(f, "there is no memory left for what is under way"),
+            Self::InOperator => write!(f, "called by a function that a collective has called"),
+            Self::NotAllocated => write!(f, "the address is not one that bsp_alloc gave"),
+            Self::Damaged { from } => write!(f, "what came from process {from} makes no sense"),
+            Self::Endings { other, names: [mine, theirs] } => {
+                write!(f, "process 0 is in {mine}, but process {other} is in {theirs}")
+            }
+            Self::Pushes(counts) => {
+                write!(f, "the processes have called bsp_push_reg a different number of times: {}", List(counts))
+            }
+            Self::Pops(counts) => {
+                write!(f, "the processes have called bsp_pop_reg a different number of times: {}", List(counts))
+            }
+            Self::Slots { other } => {
+                write!(f, "bsp_pop_reg was called for different registrations by processes 0 and {other}")
+            }
+            Self::TagCalls(counts) => {
+                write!(f, "the processes have called bsp_set_tagsize a different number of times: {}", List(counts))
+            }
+            Self::TagSizes(sizes) => {
+                write!(f, "the processes have set different tag sizes with bsp_set_tagsize: {}", List(sizes))
+            }
+            Self::Terms => write!(f, "the processes have called it with a different root or a different size"),
+        }
+    }
+}
+
+/// A value of each process, as far as a line has room.
+struct List<'a>(&'a [u64]);
+
+impl fmt::Display for List<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (rank, value) in self.0.iter().take(8).enumerate() {
+            write!(f, "{}{value} on process {rank}", if rank == 0 { "" } else { ", " })?;
+        }
+        if self.0.len() > 8 { write!(f, ", …") } else { Ok(()) }
+    }
+}
+
+/// Whether this process has said why the job ends.
+static HAS_SPOKEN: AtomicBool = AtomicBool::new(false);
+
+/// Prints one line, in one piece, unless this process has said something already.
+pub(crate) fn say(line: &str) {
+    if !line.is_empty() && !HAS_SPOKEN.swap(true, Ordering::SeqCst) {
+        let line = format!("{}\n", line.trim_end_matches('\n'));
+        let _ = std::io::stderr().write_all(line.as_bytes());
+    }
+}
+
+/// Ends the job over something that this process alone has done or seen.
+#[cold]
+pub(crate) fn fail(function: &str, fault: Fault) -> ! {
+    let place = life::rank().map_or_else(String::new, |rank| format!(" (process {rank})"));
+    say(&format!("{function}: {fault}{place}"));
+    life::stop()
+}
+
+/// Ends the job over something that all processes see at the same boundary: process 0 says so.
+#[cold]
+pub(crate) fn fail_together(function: &str, fault: &Fault) -> ! {
+    if life::rank() == Some(0) {
+        say(&format!("{function}: {fault}"));
+        life::stop();
+    }
+    life::await_end()
+}
+
+/// Ends this process because the job has been stopped elsewhere.
+#[cold]
+pub(crate) fn stopped(function: &str, failure: &Failure) -> ! {
+    let words = last_words(failure);
+    if !words.is_empty() {
+        say(&format!("{function}: {words}"));
+    }
+    life::await_end()
+}
+
+/// What a failure comes to; nothing where the process that failed has said it.
+pub(crate) fn last_words(failure: &Failure) -> String {
+    match failure {
+        Failure::GaveUp { .. } => String::new(),
+        other => other.to_string(),
+    }
+}

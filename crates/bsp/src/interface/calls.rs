@@ -1,0 +1,263 @@
+//! What each function does, whatever language calls it: numbers are wide enough for all of them, and addresses are
+//! numbers. `name` is what the program called.
+
+use crate::{
+    failing::{Fault, fail},
+    life::machine,
+    machine::{GETS, MESSAGES, Machine, PUTS},
+    program,
+    queue::Message,
+    registry::{Area, Missing},
+    transfers,
+};
+use fabric::ground::STREAMS;
+
+type Name = &'static str;
+
+/// From how many bytes on a high-performance transfer is worth a call of the system.
+const DIRECT: usize = 16 << 10;
+
+/// The name of one who calls from Fortran has no underscores.
+fn size_of_call(name: Name, what: &'static str, value: i64) -> usize {
+    usize::try_from(value).unwrap_or_else(|_| fail(name, Fault::BadSize { what, value }))
+}
+
+#[inline]
+fn rank_of_call(name: Name, machine: &Machine, pid: i64) -> usize {
+    match usize::try_from(pid) {
+        Ok(rank) if rank < machine.size => rank,
+        _ => fail(name, Fault::Rank { pid, size: machine.size }),
+    }
+}
+
+pub(super) fn push_reg(name: Name, address: usize, size: i64) {
+    let machine = machine(name);
+    let size = size_of_call(name, "the size", size);
+    if address == 0 && size > 0 {
+        fail(name, Fault::NullPointer("the address"));
+    }
+    machine.registry.push(Area { address, size });
+}
+
+pub(super) fn pop_reg(name: Name, address: usize) {
+    if !machine(name).registry.pop(address) {
+        fail(name, Fault::Pop);
+    }
+}
+
+/// A transfer that makes sense: the other process, the slot, the offset and the length there.
+struct Transfer {
+    rank: usize,
+    slot: u32,
+    offset: usize,
+    len: usize,
+}
+
+/// Checks everything about a transfer but its end that is not registered; `None` if there is nothing to do.
+#[inline]
+fn transfer(
+    name: Name,
+    machine: &mut Machine,
+    pid: i64,
+    registered: usize,
+    (offset, len): (i64, i64),
+    other: (usize, &'static str),
+) -> Option<Transfer> {
+    if len == 0 {
+        return None;
+    }
+    let rank = rank_of_call(name, machine, pid);
+    if (offset | len) < 0 {
+        size_of_call(name, "the offset", offset);
+        size_of_call(name, "the number of bytes", len);
+    }
+    let (offset, len) = (offset as usize, len as usize);
+    let slot = match machine.registry.find(registered) {
+        Ok(slot) => slot,
+        Err(Missing::NotRegistered) => fail(name, Fault::NotRegistered),
+        Err(Missing::NotYet) => fail(name, Fault::NotYetActive),
+    };
+    let size = machine.registry.area(slot, rank).size;
+    if offset.checked_add(len).is_none_or(|end| end > size) {
+        fail(name, Fault::Bounds { offset, len, size, rank });
+    }
+    if other.0 == 0 {
+        fail(name, Fault::NullPointer(other.1));
+    }
+    Some(Transfer { rank, slot, offset, len })
+}
+
+#[inline]
+pub(super) fn put(name: Name, pid: i64, source: usize, target: usize, at: (i64, i64)) {
+    let machine = machine(name);
+    let Some(Transfer { rank, slot, offset, len }) = transfer(name, machine, pid, target, at, (source, "the source"))
+    else {
+        return;
+    };
+    let stream = &mut machine.out[rank * STREAMS + PUTS];
+    // SAFETY: M1: the program has as many bytes there.
+    let bytes = unsafe { program::bytes(source, len) };
+    if !transfers::put(stream, slot, offset, bytes) {
+        fail(name, Fault::OutOfMemory);
+    }
+}
+
+#[inline]
+pub(super) fn get(name: Name, pid: i64, source: usize, target: usize, at: (i64, i64)) {
+    let machine = machine(name);
+    let other = (target, "the destination");
+    let Some(Transfer { rank, slot, offset, len }) = transfer(name, machine, pid, source, at, other) else { return };
+    let stream = &mut machine.out[rank * STREAMS + GETS];
+    if !machine.gets.ask(stream, rank, (slot, offset), (target, len)) {
+        fail(name, Fault::OutOfMemory);
+    }
+}
+
+/// Whether the memory of another process is reached at once.
+fn is_direct(machine: &Machine, rank: usize, address: usize, len: usize) -> bool {
+    rank == machine.rank || len >= DIRECT || machine.ground.is_common(address, len)
+}
+
+pub(super) fn hp_put(name: Name, pid: i64, source: usize, target: usize, at: (i64, i64)) {
+    let this = machine(name);
+    let Some(Transfer { rank, slot, offset, len }) = transfer(name, this, pid, target, at, (source, "the source"))
+    else {
+        return;
+    };
+    let address = this.registry.area(slot, rank).address + offset;
+    if is_direct(this, rank, address, len) {
+        // SAFETY: M1, for this process and for the other one, which has registered them. The program leaves them alone.
+        let bytes = unsafe { program::bytes(source, len) };
+        if rank == this.rank {
+            // SAFETY: M1.
+            return unsafe { program::write(address, bytes) };
+        }
+        // SAFETY: as above.
+        if unsafe { this.ground.write_to(rank, address, bytes) } {
+            return;
+        }
+    }
+    put(name, pid, source, target, at);
+}
+
+pub(super) fn hp_get(name: Name, pid: i64, source: usize, target: usize, at: (i64, i64)) {
+    let this = machine(name);
+    let other = (target, "the destination");
+    let Some(Transfer { rank, slot, offset, len }) = transfer(name, this, pid, source, at, other) else { return };
+    let address = this.registry.area(slot, rank).address + offset;
+    if is_direct(this, rank, address, len) {
+        if rank == this.rank {
+            // SAFETY: M1; the two may overlap, which a copy by `write` allows.
+            let bytes = unsafe { program::bytes(address, len) };
+            // SAFETY: M1.
+            return unsafe { program::write(target, bytes) };
+        }
+        // SAFETY: M1.
+        let into = unsafe { program::bytes_mut(target, len) };
+        // SAFETY: M1 for the other process, which has registered them. The program leaves them alone.
+        if unsafe { this.ground.read_from(rank, address, into) } {
+            return;
+        }
+    }
+    get(name, pid, source, target, at);
+}
+
+/// Sets the tag size and returns the one before.
+pub(super) fn set_tag_size(name: Name, size: i64) -> usize {
+    let machine = machine(name);
+    let size = size_of_call(name, "the tag size", size);
+    machine.queue.set_tag(size)
+}
+
+#[inline]
+pub(super) fn send(name: Name, pid: i64, tag: usize, payload: usize, len: i64) {
+    let machine = machine(name);
+    let rank = rank_of_call(name, machine, pid);
+    let (len, tag_len) = (size_of_call(name, "the payload's size", len), machine.queue.tag_sent());
+    if tag == 0 && tag_len > 0 {
+        fail(name, Fault::NullPointer("the tag"));
+    }
+    if payload == 0 && len > 0 {
+        fail(name, Fault::NullPointer("the payload"));
+    }
+    // SAFETY: M1: the program has as many bytes there.
+    let tag = unsafe { program::bytes(tag, tag_len) };
+    // SAFETY: as above.
+    let payload = unsafe { program::bytes(payload, len) };
+    if !machine.queue.send(&mut machine.out[rank * STREAMS + MESSAGES], rank, tag, payload) {
+        fail(name, Fault::OutOfMemory);
+    }
+}
+
+/// How many messages are left, and how many bytes their payloads have.
+pub(super) fn queue_size(name: Name) -> [u64; 2] {
+    machine(name).queue.left()
+}
+
+/// Copies the tag of the first message, and returns the length of its payload, if there is one.
+pub(super) fn get_tag(name: Name, tag: usize) -> Option<usize> {
+    let machine = machine(name);
+    let message = machine.queue.first(&*machine.ground)?;
+    if tag == 0 && machine.queue.tag_come() > 0 {
+        fail(name, Fault::NullPointer("the tag"));
+    }
+    let stream = machine.ground.incoming(0, message.from, MESSAGES);
+    if !message.tag.is_empty() {
+        // SAFETY: M1: the program has room for a tag there.
+        unsafe { program::write(tag, &stream[message.tag]) };
+    }
+    Some(message.payload.len())
+}
+
+/// Copies the payload of the first message, as far as there is room, and takes it off the queue.
+pub(super) fn move_first(name: Name, payload: usize, room: i64) {
+    let machine = machine(name);
+    let room = size_of_call(name, "the room for the payload", room);
+    if payload == 0 && room > 0 {
+        fail(name, Fault::NullPointer("the payload"));
+    }
+    let Some(message) = machine.queue.first(&*machine.ground) else { fail(name, Fault::EmptyQueue) };
+    machine.queue.remove(&message);
+    let bytes = &machine.ground.incoming(0, message.from, MESSAGES)[message.payload];
+    let len = bytes.len().min(room);
+    if len > 0 {
+        // SAFETY: M1: the program has that much room there.
+        unsafe { program::write(payload, &bytes[..len]) };
+    }
+}
+
+/// Takes the first message off the queue, and returns where its tag and its payload lie, and the payload's length.
+pub(super) fn hp_move(name: Name) -> Option<(usize, usize, usize)> {
+    let machine = machine(name);
+    let message = machine.queue.first(&*machine.ground)?;
+    machine.queue.remove(&message);
+    let Message { from, tag, payload } = message;
+    let start = machine.ground.incoming(0, from, MESSAGES).as_ptr().expose_provenance();
+    Some((start + tag.start, start + payload.start, payload.len()))
+}
+
+/// Memory that other processes of this machine reach directly; null if there is none left.
+pub(super) fn alloc(name: Name, len: usize) -> *mut libc::c_void {
+    match machine(name).ground.alloc(len) {
+        Some(start) => {
+            start.as_ptr().expose_provenance();
+            start.as_ptr().cast()
+        }
+        // Where there is no such memory, any will do.
+        // SAFETY: it asks for new memory.
+        None => unsafe { libc::malloc(len.max(1)) },
+    }
+}
+
+/// Gives back what [`alloc`] gave.
+pub(super) fn free(name: Name, start: *mut libc::c_void) {
+    let Some(place) = std::ptr::NonNull::new(start.cast()) else { return };
+    let machine = machine(name);
+    if !machine.ground.free(place) {
+        if machine.ground.is_common(place.addr().get(), 1) {
+            fail(name, Fault::NotAllocated);
+        }
+        // SAFETY: the program says that `alloc` gave it, and so it comes from `malloc`.
+        unsafe { libc::free(start) };
+    }
+}

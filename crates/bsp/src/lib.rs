@@ -1,0 +1,22 @@
+//! `libbsp`: the BSP programming library of 1997, for C and Fortran.
+//!
+//! Each processor is a process: one that `bsp_begin` forks on this machine, or one that an MPI launcher has started.
+//! What they do in a superstep goes into streams, one of each kind for every other process, and at `bsp_sync` the
+//! streams change hands; see [`fabric::ground`]. The order of the boundary is that of the standard: gets are read, then
+//! written, then puts are written, by rank of the sender and order of issue.
+//!
+//! - [`interface`] has the functions that programs call: C with `int`, C with `size_t`, and Fortran.
+//! - [`life`] begins and ends, [`failing`] ends early.
+//! - [`machine`] is what a process knows between the two; [`registry`], [`transfers`], [`queue`] and [`collectives`] are
+//!   parts of it.
+//! - [`program`] is the only place that touches the memory of the program.
+
+mod collectives;
+mod failing;
+mod interface;
+mod life;
+mod machine;
+mod program;
+mod queue;
+mod registry;
+mod transfers;

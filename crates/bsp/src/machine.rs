@@ -1,0 +1,250 @@
+//! What a process knows between `bsp_begin` and `bsp_end`, and the boundary of a superstep.
+
+use crate::{
+    collectives::Collective,
+    failing::{Fault, fail, fail_together, stopped},
+    queue::Queue,
+    registry::{Area, Registry},
+    transfers::{self, Gets},
+};
+use fabric::ground::{CHANNELS, Ground, STREAMS, Stream, Words};
+use std::time::Instant;
+
+/// The streams of the first channel.
+pub(crate) const PUTS: usize = 0;
+pub(crate) const GETS: usize = 1;
+pub(crate) const MESSAGES: usize = 2;
+/// Registrations and what collectives move.
+pub(crate) const NOTES: usize = 3;
+
+/// What ends a superstep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    Sync,
+    End,
+    /// A collective, by its number.
+    Collective(Collective),
+}
+
+impl Ending {
+    fn code(self) -> u64 {
+        match self {
+            Self::Sync => 0,
+            Self::End => 1,
+            Self::Collective(which) => 2 + which as u64,
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Sync => "bsp_sync",
+            Self::End => "bsp_end",
+            Self::Collective(which) => which.name(),
+        }
+    }
+
+    fn name_of(code: u64) -> &'static str {
+        match code {
+            0 => Self::Sync.name(),
+            1 => Self::End.name(),
+            code => Collective::name_of(code - 2),
+        }
+    }
+}
+
+pub(crate) struct Machine {
+    pub(crate) ground: Box<dyn Ground>,
+    pub(crate) rank: usize,
+    pub(crate) size: usize,
+    pub(crate) out: Vec<Stream>,
+    answers: Vec<Stream>,
+    pub(crate) registry: Registry,
+    pub(crate) gets: Gets,
+    pub(crate) queue: Queue,
+    /// Whether a function of the program is running that a collective has called.
+    pub(crate) is_in_operator: bool,
+    /// How many bytes of everybody's notes are about registration, at the last boundary.
+    registered: usize,
+    began: Instant,
+    said: Vec<Words>,
+}
+
+/// What is said at a turn, by position.
+mod word {
+    pub(super) const ENDING: usize = 0;
+    pub(super) const FLAGS: usize = 1;
+    pub(super) const PUSHES: usize = 2;
+    pub(super) const POPS: usize = 3;
+    pub(super) const TAG_CALLS: usize = 4;
+    pub(super) const TAG_SIZE: usize = 5;
+    /// What must be the same for all in a collective.
+    pub(super) const TERMS: usize = 6;
+}
+
+/// Whether somebody asks for data.
+const ASKS: u64 = 1;
+
+impl Machine {
+    pub(crate) fn new(mut ground: Box<dyn Ground>) -> Self {
+        const { assert!(CHANNELS == 2 && STREAMS == 4) };
+        let (rank, size) = (ground.rank(), ground.size());
+        let (out, answers) = (ground.streams(0), ground.streams(1));
+        Self {
+            ground,
+            rank,
+            size,
+            out,
+            answers,
+            registry: Registry::new(rank, size),
+            gets: Gets::default(),
+            queue: Queue::new(size),
+            is_in_operator: false,
+            registered: 0,
+            began: Instant::now(),
+            said: Vec::with_capacity(size),
+        }
+    }
+
+    pub(crate) fn seconds(&self) -> f64 {
+        self.began.elapsed().as_secs_f64()
+    }
+
+    /// The stream of a kind for another process.
+    #[inline]
+    pub(crate) fn stream(&mut self, to: usize, kind: usize) -> &mut Stream {
+        &mut self.out[to * STREAMS + kind]
+    }
+
+    /// Ends the superstep. `terms` must be the same for all.
+    pub(crate) fn boundary(&mut self, ending: Ending, terms: u64) {
+        if self.is_in_operator {
+            fail(ending.name(), Fault::InOperator);
+        }
+        let (pushes, pops) = self.registry.counts();
+        let (tag_calls, tag_size) = self.queue.tag_words();
+        let flags = if self.gets.is_empty() { 0 } else { ASKS };
+        self.registered = 16 * pushes as usize + 8 * pops as usize;
+        if pushes + pops > 0 {
+            self.note_registrations(ending);
+        }
+        self.queue.close(&mut self.out);
+        let mine: Words = [ending.code(), flags, pushes, pops, tag_calls, tag_size, terms, 0];
+        self.turn(0, ending, &mine);
+        let mut all = 0;
+        let mut is_alike = true;
+        for said in &self.said {
+            all |= said[word::FLAGS];
+            is_alike &= *said == mine;
+        }
+        if !is_alike {
+            self.check(ending, &mine);
+        }
+        if all & ASKS != 0 {
+            self.answer(ending, &mine);
+        }
+        for from in 0..self.size {
+            let puts = self.ground.incoming(0, from, PUTS);
+            if !puts.is_empty() && transfers::apply(puts, &self.registry).is_err() {
+                fail(ending.name(), Fault::Damaged { from });
+            }
+        }
+        if pushes + pops > 0 {
+            self.register(ending);
+        }
+        self.queue.turn(&*self.ground);
+        self.ground.settle();
+    }
+
+    fn turn(&mut self, channel: usize, ending: Ending, mine: &Words) {
+        let out = if channel == 0 { &mut self.out } else { &mut self.answers };
+        if let Err(failure) = self.ground.turn(channel, out, mine, &mut self.said) {
+            stopped(ending.name(), &failure);
+        }
+    }
+
+    /// Makes sure that all are at the same boundary and have registered alike.
+    fn check(&self, ending: Ending, mine: &Words) {
+        let differ = |at: usize| self.said.iter().position(|said| said[at] != self.said[0][at]);
+        if let Some(other) = differ(word::ENDING) {
+            let names = [0, other].map(|rank| Ending::name_of(self.said[rank][word::ENDING]));
+            fail_together(ending.name(), &Fault::Endings { other, names });
+        }
+        let values = |at: usize| self.said.iter().map(|said| said[at]).collect::<Vec<u64>>();
+        if differ(word::PUSHES).is_some() {
+            fail_together(ending.name(), &Fault::Pushes(values(word::PUSHES)));
+        }
+        if differ(word::POPS).is_some() {
+            fail_together(ending.name(), &Fault::Pops(values(word::POPS)));
+        }
+        if differ(word::TAG_CALLS).is_some() {
+            fail_together(ending.name(), &Fault::TagCalls(values(word::TAG_CALLS)));
+        }
+        // Who has not set one says what it was before, which is everybody's.
+        if differ(word::TAG_SIZE).is_some() {
+            fail_together(ending.name(), &Fault::TagSizes(values(word::TAG_SIZE)));
+        }
+        if mine[word::ENDING] >= 2 && differ(word::TERMS).is_some() {
+            fail_together(ending.name(), &Fault::Terms);
+        }
+    }
+
+    /// Reads what others ask for, and writes what I have asked for when everybody has read.
+    fn answer(&mut self, ending: Ending, mine: &Words) {
+        for from in 0..self.size {
+            let requests = self.ground.incoming(0, from, GETS);
+            if requests.is_empty() {
+                continue;
+            }
+            if let Err(fault) = transfers::serve(requests, from, &self.registry, &mut self.answers[from * STREAMS]) {
+                fail(ending.name(), fault);
+            }
+        }
+        self.turn(1, ending, mine);
+        if let Err(from) = self.gets.take(&*self.ground) {
+            fail(ending.name(), Fault::Damaged { from });
+        }
+    }
+
+    /// Tells everybody what I register: how many areas and ends, and which.
+    fn note_registrations(&mut self, ending: Ending) {
+        let (areas, ends) = self.registry.tell();
+        let words = areas.iter().flat_map(|area| [area.address as u64, area.size as u64]);
+        let words: Vec<u64> = words.chain(ends.iter().map(|&slot| u64::from(slot))).collect();
+        for to in 0..self.size {
+            // What a collective moves is there already.
+            if !self.stream(to, NOTES).push(bytemuck::cast_slice(&words)) {
+                fail(ending.name(), Fault::OutOfMemory);
+            }
+        }
+    }
+
+    /// What a collective has moved here from a process, and what that process has registered.
+    fn notes(&self, from: usize) -> Option<(&[u8], &[u8])> {
+        let notes = self.ground.incoming(0, from, NOTES);
+        notes.split_at_checked(notes.len().checked_sub(self.registered)?)
+    }
+
+    /// What a collective has moved here from a process.
+    pub(crate) fn moved(&self, from: usize) -> &[u8] {
+        self.notes(from).map_or(&[], |(moved, _)| moved)
+    }
+
+    /// Takes in what everybody has registered; all have the same numbers of pushes and pops.
+    fn register(&mut self, ending: Ending) {
+        let pushes = self.registry.counts().0 as usize;
+        let mut areas = vec![Area::default(); pushes * self.size];
+        let (_, ends) = self.registry.tell();
+        for from in 0..self.size {
+            let Some((_, notes)) = self.notes(from) else { fail(ending.name(), Fault::Damaged { from }) };
+            let mut words = notes.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap_or_default()));
+            for push in 0..pushes {
+                let (address, size) = (words.next().unwrap_or(0) as usize, words.next().unwrap_or(0) as usize);
+                areas[push * self.size + from] = Area { address, size };
+            }
+            if words.ne(ends.iter().map(|&slot| u64::from(slot))) {
+                fail_together(ending.name(), &Fault::Slots { other: from });
+            }
+        }
+        self.registry.settle(&areas);
+    }
+}

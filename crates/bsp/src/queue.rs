@@ -1,0 +1,154 @@
+//! Messages: the ones to be sent, and the ones that have come.
+//!
+//! A stream of messages begins with how many there are and how many bytes their payloads have together. Then each one:
+//!
+//! ```text
+//! length of the payload u64 | tag | payload
+//! ```
+//!
+//! Both lie on a multiple of 8, and on one of 16 if they have that many bytes, so that whatever type they are of can be
+//! used where it lies. Messages are read where the sender has written them, and stay there for one superstep.
+
+use crate::machine::MESSAGES;
+use fabric::ground::{Ground, STREAMS, Stream};
+use std::ops::Range;
+
+const HEAD: usize = 16;
+
+/// Where a tag or a payload lies that would begin at `at`.
+#[inline]
+fn aligned(at: usize, len: usize) -> usize {
+    at.next_multiple_of(if len >= 16 { 16 } else { 8 })
+}
+
+/// A message that has come: where its parts lie in the stream of its sender.
+#[derive(Clone, Debug)]
+pub(crate) struct Message {
+    pub(crate) from: usize,
+    pub(crate) tag: Range<usize>,
+    pub(crate) payload: Range<usize>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Queue {
+    /// The tag size of what is sent now, of what has come, and of what will be sent in the next superstep.
+    sent: usize,
+    come: usize,
+    next: usize,
+    calls: u64,
+    /// How many messages each process is sent, and how many bytes.
+    counts: Vec<[u64; 2]>,
+    /// How many are left, and how many bytes they have.
+    left: [u64; 2],
+    /// The sender of the next message, and where in its stream it begins.
+    at: (usize, usize),
+}
+
+impl Queue {
+    pub(crate) fn new(size: usize) -> Self {
+        Self { sent: 0, come: 0, next: 0, calls: 0, counts: vec![[0; 2]; size], left: [0; 2], at: (0, HEAD) }
+    }
+
+    /// Sets the tag size from the next superstep on, and returns the one that was set before.
+    pub(crate) fn set_tag(&mut self, size: usize) -> usize {
+        self.calls += 1;
+        std::mem::replace(&mut self.next, size)
+    }
+
+    /// How often the tag size was set in this superstep, and to what at last.
+    pub(crate) fn tag_words(&self) -> (u64, u64) {
+        (self.calls, self.next as u64)
+    }
+
+    /// The size of tags that are sent now.
+    pub(crate) fn tag_sent(&self) -> usize {
+        self.sent
+    }
+
+    /// The size of tags that have come.
+    pub(crate) fn tag_come(&self) -> usize {
+        self.come
+    }
+
+    /// Appends a message; false if there is no memory for it.
+    #[inline]
+    pub(crate) fn send(&mut self, stream: &mut Stream, to: usize, tag: &[u8], payload: &[u8]) -> bool {
+        if stream.is_empty() && !stream.push(&[0; HEAD]) {
+            return false;
+        }
+        let count = &mut self.counts[to];
+        count[0] += 1;
+        count[1] += payload.len() as u64;
+        let word = (payload.len() as u64).to_le_bytes();
+        stream.push(&word) && (tag.is_empty() || (part(stream, tag))) && part(stream, payload)
+    }
+
+    /// Writes the counts before the streams are handed over.
+    pub(crate) fn close(&mut self, out: &mut [Stream]) {
+        for (streams, count) in out.chunks_mut(STREAMS).zip(&mut self.counts) {
+            if let (1.., Some(head)) = (count[0], streams[MESSAGES].head_mut::<HEAD>()) {
+                *head = bytemuck::cast(*count);
+                *count = [0; 2];
+            }
+        }
+    }
+
+    /// Goes on to what has come with the last turn. What is left of the superstep before is gone.
+    pub(crate) fn turn(&mut self, ground: &dyn Ground) {
+        self.come = self.sent;
+        self.sent = self.next;
+        self.calls = 0;
+        self.left = [0; 2];
+        self.at = (0, HEAD);
+        for from in 0..self.counts.len() {
+            if let Some(head) = ground.incoming(0, from, MESSAGES).first_chunk::<HEAD>() {
+                let [count, bytes]: [u64; 2] = bytemuck::pod_read_unaligned(head);
+                self.left[0] += count;
+                self.left[1] += bytes;
+            }
+        }
+    }
+
+    /// How many messages are left, and how many bytes their payloads have.
+    pub(crate) fn left(&self) -> [u64; 2] {
+        self.left
+    }
+
+    /// The first message that is left.
+    #[inline]
+    pub(crate) fn first(&mut self, ground: &dyn Ground) -> Option<Message> {
+        loop {
+            let (from, at) = self.at;
+            if from >= self.counts.len() || self.left[0] == 0 {
+                return None;
+            }
+            let stream = ground.incoming(0, from, MESSAGES);
+            let Some((head, _)) = stream.get(at..).and_then(|rest| rest.split_first_chunk()) else {
+                self.at = (from + 1, HEAD);
+                continue;
+            };
+            let len = u64::from_le_bytes(*head) as usize;
+            let tag_at = if self.come == 0 { at + 8 } else { aligned(at + 8, self.come) };
+            let tag = tag_at..tag_at + self.come;
+            let payload = aligned(tag.end, len);
+            let payload = payload..payload.checked_add(len)?;
+            // What does not lie wholly in the stream was not written by this library.
+            return (payload.end <= stream.len()).then_some(Message { from, tag, payload });
+        }
+    }
+
+    /// Takes the first message off the queue.
+    #[inline]
+    pub(crate) fn remove(&mut self, message: &Message) {
+        self.at = (message.from, message.payload.end.next_multiple_of(8));
+        self.left[0] -= 1;
+        self.left[1] = self.left[1].saturating_sub(message.payload.len() as u64);
+    }
+}
+
+/// Appends a tag or a payload where it may lie.
+#[inline]
+fn part(stream: &mut Stream, bytes: &[u8]) -> bool {
+    let padding = aligned(stream.len(), bytes.len()) - stream.len();
+    (padding == 0 || stream.push(&[0; 16][..padding])) && stream.push_padded(bytes, 8)
+}
