@@ -128,7 +128,7 @@ impl Machine {
             self.note_registrations(ending);
         }
         self.queue.close(&mut self.out);
-        let mine: Words = [ending.code(), flags, pushes, pops, tag_calls, tag_size, terms, 0];
+        let mine: Words = [ending.code(), flags, pushes, pops, tag_calls, tag_size, terms];
         self.turn(0, ending, &mine);
         let mut all = 0;
         let mut is_alike = true;

@@ -9,7 +9,7 @@
 //! Both lie on a multiple of 8, and on one of 16 if they have that many bytes, so that whatever type they are of can be
 //! used where it lies. Messages are read where the sender has written them, and stay there for one superstep.
 
-use crate::machine::MESSAGES;
+use crate::{machine::MESSAGES, program};
 use fabric::ground::{Ground, STREAMS, Stream};
 use std::ops::Range;
 
@@ -42,11 +42,22 @@ pub(crate) struct Queue {
     left: [u64; 2],
     /// The sender of the next message, and where in its stream it begins.
     at: (usize, usize),
+    /// Where the stream of each sender lies, and how long it is, until the next turn.
+    streams: Vec<(usize, usize)>,
 }
 
 impl Queue {
     pub(crate) fn new(size: usize) -> Self {
-        Self { sent: 0, come: 0, next: 0, calls: 0, counts: vec![[0; 2]; size], left: [0; 2], at: (0, HEAD) }
+        Self {
+            sent: 0,
+            come: 0,
+            next: 0,
+            calls: 0,
+            counts: vec![[0; 2]; size],
+            left: [0; 2],
+            at: (0, HEAD),
+            streams: vec![(0, 0); size],
+        }
     }
 
     /// Sets the tag size from the next superstep on, and returns the one that was set before.
@@ -79,8 +90,11 @@ impl Queue {
         let count = &mut self.counts[to];
         count[0] += 1;
         count[1] += payload.len() as u64;
-        let word = (payload.len() as u64).to_le_bytes();
-        stream.push(&word) && (tag.is_empty() || (part(stream, tag))) && part(stream, payload)
+        let len = payload.len() as u64;
+        if tag.is_empty() && payload.len() < 16 {
+            return stream.push_record([len], payload);
+        }
+        stream.push_record([len], &[]) && (tag.is_empty() || part(stream, tag)) && part(stream, payload)
     }
 
     /// Writes the counts before the streams are handed over.
@@ -101,7 +115,9 @@ impl Queue {
         self.left = [0; 2];
         self.at = (0, HEAD);
         for from in 0..self.counts.len() {
-            if let Some(head) = ground.incoming(0, from, MESSAGES).first_chunk::<HEAD>() {
+            let stream = ground.incoming(0, from, MESSAGES);
+            self.streams[from] = (stream.as_ptr().expose_provenance(), stream.len());
+            if let Some(head) = stream.first_chunk::<HEAD>() {
                 let [count, bytes]: [u64; 2] = bytemuck::pod_read_unaligned(head);
                 self.left[0] += count;
                 self.left[1] += bytes;
@@ -116,13 +132,13 @@ impl Queue {
 
     /// The first message that is left.
     #[inline]
-    pub(crate) fn first(&mut self, ground: &dyn Ground) -> Option<Message> {
+    pub(crate) fn first(&mut self) -> Option<Message> {
         loop {
             let (from, at) = self.at;
             if from >= self.counts.len() || self.left[0] == 0 {
                 return None;
             }
-            let stream = ground.incoming(0, from, MESSAGES);
+            let stream = self.stream(from);
             let Some((head, _)) = stream.get(at..).and_then(|rest| rest.split_first_chunk()) else {
                 self.at = (from + 1, HEAD);
                 continue;
@@ -135,6 +151,14 @@ impl Queue {
             // What does not lie wholly in the stream was not written by this library.
             return (payload.end <= stream.len()).then_some(Message { from, tag, payload });
         }
+    }
+
+    /// What has come from a process.
+    #[inline]
+    pub(crate) fn stream(&self, from: usize) -> &[u8] {
+        let (start, len) = self.streams[from];
+        // SAFETY: the ground keeps what has come until the next turn, which is followed by one of the queue.
+        unsafe { program::bytes(start, len) }
     }
 
     /// Takes the first message off the queue.
@@ -150,5 +174,5 @@ impl Queue {
 #[inline]
 fn part(stream: &mut Stream, bytes: &[u8]) -> bool {
     let padding = aligned(stream.len(), bytes.len()) - stream.len();
-    (padding == 0 || stream.push(&[0; 16][..padding])) && stream.push_padded(bytes, 8)
+    (padding == 0 || stream.push_record([0], &[])) && stream.push_record([], bytes)
 }

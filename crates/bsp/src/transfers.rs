@@ -18,13 +18,15 @@ const LONG: u32 = u32::MAX;
 /// A record makes no sense.
 pub(crate) struct Damaged;
 
-/// Appends what puts and gets have in common.
+/// Appends a record for `len` bytes, of which `bytes` are there.
 #[inline]
-fn push_head(stream: &mut Stream, slot: u32, offset: usize, len: usize) -> bool {
-    let short = u32::try_from(len).ok().filter(|&short| short < LONG);
-    let first = u64::from(slot) | u64::from(short.unwrap_or(LONG)) << 32;
-    let head = [first, offset as u64];
-    stream.push(bytemuck::bytes_of(&head)) && (short.is_some() || stream.push(&(len as u64).to_le_bytes()))
+fn push(stream: &mut Stream, slot: u32, offset: usize, len: usize, bytes: &[u8]) -> bool {
+    match u32::try_from(len) {
+        Ok(short) if short < LONG => {
+            stream.push_record([u64::from(slot) | u64::from(short) << 32, offset as u64], bytes)
+        }
+        _ => stream.push_record([u64::from(slot) | u64::from(LONG) << 32, offset as u64, len as u64], bytes),
+    }
 }
 
 /// Takes a head off the front: slot, offset, length.
@@ -45,7 +47,7 @@ fn read_head(bytes: &mut &[u8]) -> Option<(u32, usize, usize)> {
 /// Appends a put; false if there is no memory for it.
 #[inline]
 pub(crate) fn put(stream: &mut Stream, slot: u32, offset: usize, bytes: &[u8]) -> bool {
-    push_head(stream, slot, offset, bytes.len()) && stream.push_padded(bytes, 8)
+    push(stream, slot, offset, bytes.len(), bytes)
 }
 
 /// Where in my memory a record of another process may write or read.
@@ -81,15 +83,9 @@ pub(crate) fn serve(mut asked: &[u8], from: usize, registry: &Registry, answers:
         let damaged = || Fault::Damaged { from };
         let (slot, offset, len) = read_head(&mut asked).ok_or_else(damaged)?;
         let address = place(registry, slot, offset, len).ok_or_else(damaged)?;
-        let has_room = if len == 8 {
-            // SAFETY: M1: these bytes lie in an area that the program has registered.
-            let bytes = unsafe { program::bytes(address, 8) };
-            <&[u8; 8]>::try_from(bytes).is_ok_and(|word| answers.push(word))
-        } else {
-            // SAFETY: as above.
-            answers.push_padded(unsafe { program::bytes(address, len) }, 8)
-        };
-        if !has_room {
+        // SAFETY: M1: these bytes lie in an area that the program has registered.
+        let bytes = unsafe { program::bytes(address, len) };
+        if !answers.push_record([], bytes) {
             return Err(Fault::OutOfMemory);
         }
     }
@@ -126,7 +122,7 @@ impl Gets {
         (address, len): (usize, usize),
     ) -> bool {
         self.wanted.push(Wanted { from, address, len });
-        push_head(stream, slot, offset, len)
+        push(stream, slot, offset, len, &[])
     }
 
     /// Writes what has come; an error names who sent something else.

@@ -197,11 +197,11 @@ pub(super) fn queue_size(name: Name) -> [u64; 2] {
 /// Copies the tag of the first message, and returns the length of its payload, if there is one.
 pub(super) fn get_tag(name: Name, tag: usize) -> Option<usize> {
     let machine = machine(name);
-    let message = machine.queue.first(&*machine.ground)?;
+    let message = machine.queue.first()?;
     if tag == 0 && machine.queue.tag_come() > 0 {
         fail(name, Fault::NullPointer("the tag"));
     }
-    let stream = machine.ground.incoming(0, message.from, MESSAGES);
+    let stream = machine.queue.stream(message.from);
     if !message.tag.is_empty() {
         // SAFETY: M1: the program has room for a tag there.
         unsafe { program::write(tag, &stream[message.tag]) };
@@ -216,9 +216,9 @@ pub(super) fn move_first(name: Name, payload: usize, room: i64) {
     if payload == 0 && room > 0 {
         fail(name, Fault::NullPointer("the payload"));
     }
-    let Some(message) = machine.queue.first(&*machine.ground) else { fail(name, Fault::EmptyQueue) };
+    let Some(message) = machine.queue.first() else { fail(name, Fault::EmptyQueue) };
     machine.queue.remove(&message);
-    let bytes = &machine.ground.incoming(0, message.from, MESSAGES)[message.payload];
+    let bytes = &machine.queue.stream(message.from)[message.payload];
     let len = bytes.len().min(room);
     if len > 0 {
         // SAFETY: M1: the program has that much room there.
@@ -229,10 +229,10 @@ pub(super) fn move_first(name: Name, payload: usize, room: i64) {
 /// Takes the first message off the queue, and returns where its tag and its payload lie, and the payload's length.
 pub(super) fn hp_move(name: Name) -> Option<(usize, usize, usize)> {
     let machine = machine(name);
-    let message = machine.queue.first(&*machine.ground)?;
+    let message = machine.queue.first()?;
     machine.queue.remove(&message);
     let Message { from, tag, payload } = message;
-    let start = machine.ground.incoming(0, from, MESSAGES).as_ptr().expose_provenance();
+    let start = machine.queue.stream(from).as_ptr().expose_provenance();
     Some((start + tag.start, start + payload.start, payload.len()))
 }
 

@@ -102,7 +102,7 @@ impl Ground for ByCircle {
             return Err(damaged);
         }
         for entry in entries {
-            let words: [u64; 9] = bytemuck::pod_read_unaligned(entry);
+            let words: [u64; 8] = bytemuck::pod_read_unaligned(entry);
             let count = usize::try_from(words[0]).ok().filter(|count| said.len() + count <= self.circle.size());
             let mut theirs = Words::default();
             theirs.copy_from_slice(&words[1..]);

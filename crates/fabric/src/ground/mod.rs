@@ -18,8 +18,8 @@ pub use stream::Stream;
 
 use crate::failure::Failure;
 
-/// What a member says at a turn.
-pub type Words = [u64; 8];
+/// What a member says at a turn: with a count beside it, it has room in what memory is fetched in.
+pub type Words = [u64; 7];
 
 /// How many streams each member has for each other one in a channel.
 pub const STREAMS: usize = 4;

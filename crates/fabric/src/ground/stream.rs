@@ -21,6 +21,9 @@ pub struct Stream {
     is_own: bool,
 }
 
+/// From so many bytes on what is appended goes past the caches: it would drive out itself before somebody reads it.
+const PAST_CACHES: usize = 1 << 20;
+
 /// What memory of a stream is made of, so that it lies where any value may.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
@@ -128,6 +131,45 @@ impl Stream {
         // SAFETY: T1: nobody else writes there.
         unsafe { end.write_bytes(0, padding) };
         self.len += padding;
+        true
+    }
+
+    /// Appends words and then bytes, with up to 7 zeros behind them so that what follows lies on a multiple of 8.
+    /// Everything before must have ended on one.
+    #[inline]
+    #[must_use = "what was not appended is lost"]
+    pub fn push_record<const N: usize>(&mut self, words: [u64; N], bytes: &[u8]) -> bool {
+        let head = size_of::<[u64; N]>();
+        let Some(whole) = bytes.len().checked_next_multiple_of(8).and_then(|whole| whole.checked_add(head)) else {
+            return false;
+        };
+        if !self.make_room(whole) {
+            return false;
+        }
+        // SAFETY: T1: there is room behind what was written.
+        let place = unsafe { self.start.add(self.len) };
+        // SAFETY: T1: nobody else writes there.
+        unsafe { place.cast::<[u64; N]>().write_unaligned(words) };
+        // SAFETY: there is room for the words.
+        let place = unsafe { place.add(head) };
+        if let Ok(&word) = <&[u8; 8]>::try_from(bytes) {
+            // SAFETY: T1, and eight bytes are what there is room for behind the words.
+            unsafe { place.cast::<[u8; 8]>().write_unaligned(word) };
+        } else if !bytes.is_empty() {
+            // SAFETY: there is room for eight bytes that end where the record does.
+            let last = unsafe { place.add(whole - head - 8) };
+            // SAFETY: T1. The bytes come on top of these zeros.
+            unsafe { last.cast::<u64>().write_unaligned(0) };
+            if bytes.len() < PAST_CACHES {
+                // SAFETY: T1: nobody else writes there, and nobody can have a reference to it.
+                unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), place.as_ptr(), bytes.len()) };
+            } else {
+                // SAFETY: as above.
+                let target = unsafe { std::slice::from_raw_parts_mut(place.cast().as_ptr(), bytes.len()) };
+                crate::ahead::copy_past(bytes, target);
+            }
+        }
+        self.len += whole;
         true
     }
 

@@ -30,17 +30,20 @@ use std::{
     },
 };
 
-/// What a process shows to the others.
+/// What a process shows to the others. What it says lies beside the number of the meeting, so that who waits for the one
+/// has the other.
 #[repr(C, align(128))]
 struct Place {
-    entered: Count,
-    said: [[AtomicU64; 8]; 2],
-    /// How many boundaries it has come through; on a line of its own, because hardly anybody looks.
-    settled: Line<AtomicU32>,
+    said: [Said; 2],
+    /// How many boundaries it has come through; hardly anybody looks.
+    settled: AtomicU32,
 }
 
 #[repr(C, align(128))]
-struct Line<T>(T);
+struct Said {
+    entered: Count,
+    words: [AtomicU64; 7],
+}
 
 // SAFETY: atomics alone.
 unsafe impl Common for Place {}
@@ -184,16 +187,16 @@ impl Forked {
         }
         self.entered = self.entered.wrapping_add(1);
         let copy = (self.entered & 1) as usize;
-        let place = self.place(self.rank());
-        for (slot, &word) in place.said[copy].iter().zip(mine) {
+        let mine_there = &self.place(self.rank()).said[copy];
+        for (slot, &word) in mine_there.words.iter().zip(mine) {
             slot.store(word, Ordering::Relaxed);
         }
-        place.entered.set(self.entered);
+        mine_there.entered.set(self.entered);
         said.clear();
         for rank in 0..self.layout.size {
-            let place = self.place(rank);
-            self.wait(|| place.entered.get(), self.entered, |seen| place.entered.sleep(seen))?;
-            said.push(std::array::from_fn(|at| place.said[copy][at].load(Ordering::Relaxed)));
+            let Said { entered, words } = &self.place(rank).said[copy];
+            self.wait(|| entered.get(), self.entered, |seen| entered.sleep(seen))?;
+            said.push(std::array::from_fn(|at| words[at].load(Ordering::Relaxed)));
         }
         Ok(())
     }
@@ -201,7 +204,7 @@ impl Forked {
     /// Waits until another process has come through all boundaries that I have: before that it may still write what was
     /// put before this step.
     fn wait_settled(&self, other: usize) -> bool {
-        let settled = &self.place(other).settled.0;
+        let settled = &self.place(other).settled;
         self.wait(|| settled.load(Ordering::Acquire), self.settled, |_| std::thread::yield_now()).is_ok()
     }
 }
@@ -249,7 +252,7 @@ impl Ground for Forked {
 
     fn settle(&mut self) {
         self.settled = self.settled.wrapping_add(1);
-        self.place(self.rank()).settled.0.store(self.settled, Ordering::Release);
+        self.place(self.rank()).settled.store(self.settled, Ordering::Release);
     }
 
     unsafe fn write_to(&self, to: usize, address: usize, bytes: &[u8]) -> bool {
