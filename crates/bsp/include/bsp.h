@@ -62,7 +62,14 @@ void bsp_sync(void);
 
 /* Memory of other processes */
 
+/* What lies there is not looked at. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
+__attribute__((access(none, 1)))
+#endif
 void bsp_push_reg(const void *ident, bsp_size_t size);
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
+__attribute__((access(none, 1)))
+#endif
 void bsp_pop_reg(const void *ident);
 void bsp_put(bsp_pid_t pid, const void *src, void *dst, bsp_size_t offset, bsp_size_t nbytes);
 void bsp_hpput(bsp_pid_t pid, const void *src, void *dst, bsp_size_t offset, bsp_size_t nbytes);

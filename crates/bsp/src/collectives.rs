@@ -142,5 +142,6 @@ impl Call {
                 unsafe { program::write(self.target, &result) };
             }
         }
+        life::machine(name).ground.settle();
     }
 }

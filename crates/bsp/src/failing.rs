@@ -117,7 +117,7 @@ static HAS_SPOKEN: AtomicBool = AtomicBool::new(false);
 
 /// Prints one line, in one piece, unless this process has said something already.
 pub(crate) fn say(line: &str) {
-    if !line.is_empty() && !HAS_SPOKEN.swap(true, Ordering::SeqCst) {
+    if !line.is_empty() && !HAS_SPOKEN.swap(true, Ordering::SeqCst) && life::may_speak() {
         let line = format!("{}\n", line.trim_end_matches('\n'));
         let _ = std::io::stderr().write_all(line.as_bytes());
     }

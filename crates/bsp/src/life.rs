@@ -9,7 +9,7 @@ use crate::{
 };
 use fabric::{
     Failure,
-    ground::{ByCircle, Ground},
+    ground::{ByCircle, Ground, Speaker},
     mpi::{self, Session},
     procs::{self, Forked, Terms},
 };
@@ -17,7 +17,10 @@ use std::{
     cell::Cell,
     env,
     ptr::null_mut,
-    sync::atomic::{AtomicU8, AtomicUsize, Ordering},
+    sync::{
+        OnceLock,
+        atomic::{AtomicU8, AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -34,6 +37,9 @@ enum Origin {
     Forked,
     Launched,
 }
+
+/// Says whether nobody in the job has spoken yet; for any thread.
+static SPEAKER: OnceLock<Speaker> = OnceLock::new();
 
 thread_local! {
     /// The machine of the thread that has begun; null elsewhere.
@@ -146,10 +152,10 @@ pub(crate) fn init(spmd: Option<Spmd>) {
             Ok(_) => {
                 spmd();
                 // Whoever has ended does not come back from there.
-                fail(
-                    NAME,
-                    if PHASE.load(Ordering::Acquire) == BEFORE { Fault::NoSpmdSection } else { Fault::MissingEnd },
-                );
+                if PHASE.load(Ordering::Acquire) == BEFORE {
+                    fail(NAME, Fault::NoSpmdSection);
+                }
+                fail("bsp_end", Fault::MissingEnd);
             }
             Err(why) => fail(NAME, Fault::NoStart(why.to_string())),
         }
@@ -182,6 +188,9 @@ pub(crate) fn begin(asked: i64) {
         Origin::Launched => launched(NAME, asked),
     };
     RANK.store(ground.rank(), Ordering::Release);
+    if let Some(speaker) = ground.speaker() {
+        let _ = SPEAKER.set(speaker);
+    }
     MACHINE.set(Box::into_raw(Box::new(Machine::new(ground))));
     PHASE.store(INSIDE, Ordering::Release);
 }
@@ -196,6 +205,7 @@ fn launched(name: &'static str, asked: usize) -> Box<dyn Ground> {
     let size = session.agree(asked as u64) as usize;
     if all.rank() >= size {
         let failure = session.end();
+        PHASE.store(AFTER, Ordering::Release);
         exit(i32::from(failure.is_some()));
     }
     let circle = if size < all.size() {
@@ -261,31 +271,43 @@ fn flush() {
 fn watch_exit() {
     static IS_WATCHED: AtomicU8 = AtomicU8::new(0);
     if IS_WATCHED.swap(1, Ordering::AcqRel) == 0 {
-        // SAFETY: the function is one without arguments that may be called when the process ends.
-        unsafe { libc::atexit(at_exit) };
+        // SAFETY: the function may be called when the process ends, and makes no use of what it is handed.
+        unsafe { on_exit(at_exit, null_mut()) };
     }
 }
 
+unsafe extern "C" {
+    /// Lets a function be called with the code when the process ends.
+    fn on_exit(call: extern "C" fn(i32, *mut libc::c_void), with: *mut libc::c_void) -> i32;
+}
+
 /// The process ends: it should have ended its parallel part, and have had one.
-extern "C" fn at_exit() {
+extern "C" fn at_exit(code: i32, _: *mut libc::c_void) {
     match PHASE.load(Ordering::Acquire) {
         INSIDE => fail("bsp_end", Fault::MissingEnd),
-        BEFORE if IS_INITIALISED.load(Ordering::Acquire) == 1 && rank().is_none() => {
-            fail("bsp_init", Fault::NoSpmdSection)
+        BEFORE if IS_INITIALISED.load(Ordering::Acquire) == 1 => {
+            if code == 0 {
+                fail("bsp_init", Fault::NoSpmdSection);
+            }
+            // The program has its reasons, and need not say them to those that wait for it to begin.
+            mpi::abort(code);
         }
         _ => {}
     }
 }
 
-/// What process 0 says when it is ended because another one has.
+/// Lets process 0 say why it is ended because another one has, unless it has said so already; nothing is left to say.
 fn parting_words(failure: &Failure) -> String {
     let words = last_words(failure);
-    if words.is_empty() { words } else { format!("bsp_end: {words} before it has called bsp_end") }
+    if !words.is_empty() {
+        say(&format!("bsp_end: {words} before it has called bsp_end"));
+    }
+    String::new()
 }
 
 /// Ends the whole job, from whichever process.
 pub(crate) fn stop() -> ! {
-    let phase = PHASE.swap(AFTER, Ordering::AcqRel);
+    PHASE.store(AFTER, Ordering::Release);
     flush();
     let machine = MACHINE.replace(null_mut());
     if !machine.is_null() {
@@ -295,11 +317,18 @@ pub(crate) fn stop() -> ! {
         ground.raise(Failure::GaveUp { rank, report: [][..].into() });
         ground.stop();
     }
-    if phase != BEFORE || mpi::is_launched() {
-        mpi::abort();
+    if mpi::is_launched() {
+        // What was just printed has to come through the launcher before it hears that all is over.
+        std::thread::sleep(Duration::from_millis(100));
+        mpi::abort(1);
     }
     // SAFETY: it ends the process; what the program wants to be run at its end might wait for others.
     unsafe { libc::_exit(1) }
+}
+
+/// Whether this process is the first one that says why the job ends; where that cannot be known, each may.
+pub(crate) fn may_speak() -> bool {
+    SPEAKER.get().is_none_or(|may_speak| may_speak())
 }
 
 /// Waits to be ended, because the job is; and if nobody does that, ends.

@@ -152,7 +152,10 @@ impl Machine {
             self.register(ending);
         }
         self.queue.turn(&*self.ground);
-        self.ground.settle();
+        // A collective has still to write what it has moved.
+        if !matches!(ending, Ending::Collective(_)) {
+            self.ground.settle();
+        }
     }
 
     fn turn(&mut self, channel: usize, ending: Ending, mine: &Words) {

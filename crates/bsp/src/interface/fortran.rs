@@ -10,10 +10,14 @@ use crate::{
 };
 use libc::{c_char, c_int, c_void, size_t};
 
+/// A common block of two numbers, which Fortran puts on a multiple of 16.
+#[repr(C, align(16))]
+struct Common([c_int; 2]);
+
 /// The common block `bspunreg`: what a program registers where C has NULL.
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals, reason = "this is what Fortran calls it")]
-static mut bspunreg_: [c_int; 2] = [0; 2];
+static mut bspunreg_: Common = Common([0; 2]);
 
 /// An address of the program's, or 0 if it is that of the common block.
 fn address(of: *const c_void) -> usize {

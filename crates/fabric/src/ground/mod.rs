@@ -27,6 +27,9 @@ pub const STREAMS: usize = 4;
 /// How many channels there are.
 pub const CHANNELS: usize = 2;
 
+/// Says whether nobody has asked before, in whichever process: who is first says why everybody is stopped.
+pub type Speaker = Box<dyn Fn() -> bool + Send + Sync>;
+
 /// One member's place among others.
 pub trait Ground {
     /// My number.
@@ -84,6 +87,11 @@ pub trait Ground {
     /// Gives back what [`alloc`](Self::alloc) gave; says whether it was that.
     fn free(&mut self, _start: std::ptr::NonNull<u8>) -> bool {
         false
+    }
+
+    /// Says who may say why everybody is stopped; where that cannot be known, each may.
+    fn speaker(&self) -> Option<Speaker> {
+        None
     }
 
     /// Stops everybody.

@@ -135,9 +135,9 @@ impl Mpi {
     }
 
     /// Ends every process.
-    pub(super) fn abort(&self) {
+    pub(super) fn abort(&self, code: i32) {
         // SAFETY: P1.
-        unsafe { (self.functions.abort)(self.abi.world, 1) };
+        unsafe { (self.functions.abort)(self.abi.world, code) };
     }
 
     /// Tells everybody `mine`; `all` has room for that of each. Every process must come here.

@@ -136,7 +136,7 @@ extern "C" fn finish() {
     let Some(Ok(world)) = WORLD.get() else { return };
     if world.is_running.load(Ordering::Acquire) {
         // The program has ended itself in the middle of a run: the others would wait for it.
-        world.office.mpi.abort();
+        world.office.mpi.abort(1);
         return;
     }
     if !world.is_ours {
@@ -147,7 +147,7 @@ extern "C" fn finish() {
         if !world.pulse.await_goodbyes(world.office.me) {
             // Somebody computes and will not hear of it, or is no more. MPI ends all at once, which launchers take
             // better than processes that vanish one by one.
-            world.office.mpi.abort();
+            world.office.mpi.abort(1);
             return;
         }
         // Those that vanish only now would be waited for without end.

@@ -65,9 +65,9 @@ impl Session {
     }
 }
 
-/// Ends all processes that were launched, this one among them, if MPI was started here.
-pub fn abort() {
+/// Ends all processes that were launched with this code, this one among them, if MPI was started here.
+pub fn abort(code: i32) {
     if let Some(Ok(world)) = WORLD.get() {
-        world.office.mpi.abort();
+        world.office.mpi.abort(code);
     }
 }

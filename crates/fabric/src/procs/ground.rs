@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     failure::Failure,
-    ground::{CHANNELS, Ground, STREAMS, Stream, Words},
+    ground::{CHANNELS, Ground, STREAMS, Speaker, Stream, Words},
 };
 use std::{
     cell::Cell,
@@ -295,6 +295,10 @@ impl Ground for Forked {
     fn free(&mut self, start: NonNull<u8>) -> bool {
         let base = self.shared.range(0, 0).addr().get();
         start.addr().get().checked_sub(base).is_some_and(|at| self.heap.free(at))
+    }
+
+    fn speaker(&self) -> Option<Speaker> {
+        Some(self.team.speaker())
     }
 
     fn raise(&self, failure: Failure) {

@@ -8,7 +8,7 @@ use super::{
     futex::Count,
     shared::{Common, Shared},
 };
-use crate::failure::Failure;
+use crate::{failure::Failure, ground::Speaker};
 use std::{
     io,
     sync::{
@@ -27,6 +27,8 @@ pub const MOST: usize = 1024;
 struct Board {
     /// Whether there is a failure: none, one that is being written, one that can be read.
     raised: AtomicU32,
+    /// Whether somebody has said why the team is stopped.
+    spoken: AtomicU32,
     len: AtomicU32,
     failure: [AtomicU8; 4096],
     seats: [Seat; MOST],
@@ -155,6 +157,12 @@ impl Team {
     /// Stops the team: every wait of every process fails with this failure, or with one that was first.
     pub fn raise(&self, failure: &Failure) {
         raise(self.board(), failure);
+    }
+
+    /// Says whether nobody in the team has asked before: who is first says why it is stopped.
+    pub fn speaker(&self) -> Speaker {
+        let shared = Arc::clone(&self.shared);
+        Box::new(move || shared.get::<Board>(0).spoken.swap(1, Ordering::AcqRel) == 0)
     }
 
     /// What has stopped the team, if anything has.

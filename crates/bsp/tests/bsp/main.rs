@@ -1,0 +1,16 @@
+//! `libbsp` as its users see it: programs in C, C++ and Fortran that are compiled, linked and started here.
+//!
+//! - `claims`: what the standard says, one claim at a time, from `tests/c`.
+//! - `misuse`: everything a program can do wrong, and the line it must print.
+//! - `programs`: the examples, which check themselves.
+//! - `life`: how processes begin and end.
+//! - `installed`: the install script, the wrappers, and what they install.
+//!
+//! Compilers and launchers must be there; where one is missing, tests fail.
+
+mod claims;
+mod installed;
+mod life;
+mod misuse;
+mod programs;
+mod workshop;

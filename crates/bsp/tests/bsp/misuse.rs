@@ -1,0 +1,57 @@
+//! Everything a program can do wrong: the job ends, with one line that says what it was, and nobody is left.
+
+use crate::workshop::{C, Start, here, nobody_is_left, run};
+
+fn refuse(start: Start, name: &str) {
+    let program = C.build(name, &[here().join("tests/c/misuse.c")], false);
+    let listed = run(start_alone(&program).args(["--list"]), "").good("misuses are listed");
+    let mut count = 0;
+    for line in listed.out.lines() {
+        let (case, expected) = line.split_once('|').expect("a name and a line");
+        let outcome = run(start.command(&program, 2).arg(case), "");
+        // MPICH's launcher ends everybody at once then, and takes the code of the one that ended first.
+        let is_launchers = start == Start::Mpich && case == "one_exits_at_once";
+        assert!(outcome.code != Some(0) || is_launchers, "{case}, {start:?}: it must not end well: {outcome:#?}");
+        assert!(outcome.out.is_empty() || start != Start::Forked, "{case}, {start:?}: {outcome:#?}");
+        assert!(!outcome.out.contains("nothing was noticed"), "{case}, {start:?}: {outcome:#?}");
+        // Who dies says nothing, and launchers have their own words for it.
+        let is_said = expected.is_empty() || outcome.err.lines().any(|line| line.contains(expected));
+        assert!(is_said, "{case}, {start:?}: nobody said {expected:?}: {outcome:#?}");
+        if start == Start::Forked {
+            assert_eq!(outcome.err.lines().count(), 1, "{case}: {outcome:#?}");
+            nobody_is_left(&program);
+        }
+        count += 1;
+    }
+    assert!(count >= 75, "only {count} misuses");
+    nobody_is_left(&program);
+}
+
+fn start_alone(program: &std::path::Path) -> std::process::Command {
+    Start::Forked.command(program, 1)
+}
+
+#[test]
+fn misuse_is_named_in_forked_processes() {
+    refuse(Start::Forked, "misuse-forked");
+}
+
+#[test]
+fn misuse_is_named_under_open_mpi() {
+    refuse(Start::OpenMpi, "misuse-openmpi");
+}
+
+#[test]
+fn misuse_is_named_under_mpich() {
+    refuse(Start::Mpich, "misuse-mpich");
+}
+
+#[test]
+fn settings_that_make_no_sense_are_refused() {
+    let program = C.build("misuse-settings", &[here().join("tests/c/misuse.c")], false);
+    for (name, value) in [("BSP_PROCS", "0"), ("BSP_PROCS", "two"), ("SUPERSTEP_FABRIC", "pigeons")] {
+        let outcome = run(start_alone(&program).arg("begin_twice").env(name, value), "");
+        assert_eq!(outcome.code, Some(1));
+        assert!(outcome.err.starts_with(&format!("bsp_begin: {name} is {value}; it must be")), "{outcome:#?}");
+    }
+}
