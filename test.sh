@@ -11,6 +11,12 @@ command -v cc >/dev/null || missing+=(gcc libc6-dev)
 command -v mpirun.openmpi >/dev/null || missing+=(openmpi-bin)
 command -v mpiexec.mpich >/dev/null || missing+=(mpich)
 command -v valgrind >/dev/null || missing+=(valgrind)
+# Programs in C, C++ and Fortran are built against libbsp.
+command -v gcc >/dev/null || missing+=(gcc libc6-dev)
+command -v g++ >/dev/null || missing+=(g++)
+command -v clang >/dev/null || missing+=(clang)
+command -v gfortran >/dev/null || missing+=(gfortran)
+command -v pkg-config >/dev/null || missing+=(pkg-config)
 if [ ${#missing[@]} -gt 0 ]; then
   say "installing ${missing[*]}"
   if [ "$(id -u)" -eq 0 ]; then sudo=""; else sudo="sudo"; fi

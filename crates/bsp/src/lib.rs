@@ -7,8 +7,8 @@
 //!
 //! - [`interface`] has the functions that programs call: C with `int`, C with `size_t`, and Fortran.
 //! - [`life`] begins and ends, [`failing`] ends early.
-//! - [`machine`] is what a process knows between the two; [`registry`], [`transfers`], [`queue`] and [`collectives`] are
-//!   parts of it.
+//! - [`machine`] is what a process knows between the two; [`registry`], [`transfers`], [`queue`] and [`collectives`]
+//!   are parts of it.
 //! - [`program`] is the only place that touches the memory of the program.
 
 mod collectives;

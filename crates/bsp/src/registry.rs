@@ -1,7 +1,8 @@
 //! Registration: which address of this process belongs to which of the others.
 //!
-//! Slots form a sequence, and the newest one with an address counts. Pushes and pops happen in the order of their calls,
-//! all at the next boundary. Every process makes and frees the same slots in the same order, so their numbers agree.
+//! Slots form a sequence, and the newest one with an address counts. Pushes and pops happen in the order of their
+//! calls, all at the next boundary. Every process makes and frees the same slots in the same order, so their numbers
+//! agree.
 
 use std::{
     collections::HashMap,

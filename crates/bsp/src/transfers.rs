@@ -6,8 +6,8 @@
 //! answer:  the bytes, up to a multiple of 8
 //! ```
 //!
-//! A length that has no room in 32 bits follows the offset. The sender has checked every record against the areas of the
-//! target; the target checks again, because it trusts nobody with its memory.
+//! A length that has no room in 32 bits follows the offset. The sender has checked every record against the areas of
+//! the target; the target checks again, because it trusts nobody with its memory.
 
 use crate::{failing::Fault, program, registry::Registry};
 use fabric::ground::{Ground, Stream};

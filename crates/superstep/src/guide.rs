@@ -3,5 +3,8 @@
 #[doc = include_str!("../guide/arrays.md")]
 pub mod arrays {}
 
+#[doc = include_str!("../guide/bsplib.md")]
+pub mod bsplib {}
+
 #[doc = include_str!("../guide/cluster.md")]
 pub mod cluster {}

@@ -40,8 +40,8 @@ impl Count {
     /// Sets it, and wakes those who sleep until it changes.
     #[inline]
     pub(super) fn set(&self, number: u32) {
-        // A swap and not a store: it comes before the look at the sleepers, in the eyes of all. Who goes to sleep counts
-        // itself first and looks at the number afterwards, so one of the two sees the other.
+        // A swap and not a store: it comes before the look at the sleepers, in the eyes of all. Who goes to sleep
+        // counts itself first and looks at the number afterwards, so one of the two sees the other.
         self.number.swap(number, Ordering::SeqCst);
         if self.sleepers.load(Ordering::SeqCst) != 0 {
             wake(&self.number);

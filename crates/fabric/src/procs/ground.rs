@@ -30,8 +30,8 @@ use std::{
     },
 };
 
-/// What a process shows to the others. What it says lies beside the number of the meeting, so that who waits for the one
-/// has the other.
+/// What a process shows to the others. What it says lies beside the number of the meeting, so that who waits for the
+/// one has the other.
 #[repr(C, align(128))]
 struct Place {
     said: [Said; 2],
