@@ -81,8 +81,13 @@ mod word {
     pub(super) const TERMS: usize = 6;
 }
 
-/// Whether somebody asks for data.
+/// Whether somebody asks for data, and for a long stretch of it; writes to others; has no way to the memory of those it
+/// asks; and lets others read its own, because nothing is written where they do.
 const ASKS: u64 = 1;
+const ASKS_LONG: u64 = 2;
+const PUTS_SOME: u64 = 4;
+const BLIND: u64 = 8;
+const CLEAR: u64 = 16;
 
 impl Machine {
     pub(crate) fn new(mut ground: Box<dyn Ground>) -> Self {
@@ -122,7 +127,7 @@ impl Machine {
         }
         let (pushes, pops) = self.registry.counts();
         let (tag_calls, tag_size) = self.queue.tag_words();
-        let flags = if self.gets.is_empty() { 0 } else { ASKS };
+        let flags = self.flags();
         self.registered = 16 * pushes as usize + 8 * pops as usize;
         if pushes + pops > 0 {
             self.note_registrations(ending);
@@ -140,7 +145,7 @@ impl Machine {
             self.check(ending, &mine);
         }
         if all & ASKS != 0 {
-            self.answer(ending, &mine);
+            self.answer(ending, &mine, all);
         }
         for from in 0..self.size {
             let puts = self.ground.incoming(0, from, PUTS);
@@ -191,20 +196,42 @@ impl Machine {
         }
     }
 
+    fn flags(&self) -> u64 {
+        let puts = self.out.chunks_exact(STREAMS).any(|streams| !streams[PUTS].is_empty());
+        let mut flags = if puts { PUTS_SOME } else { 0 };
+        if !self.gets.is_empty() {
+            flags |= ASKS;
+        }
+        if self.gets.has_long() {
+            flags |= ASKS_LONG | if self.ground.reaches() { 0 } else { BLIND };
+        }
+        flags
+    }
+
     /// Reads what others ask for, and writes what I have asked for when everybody has read.
-    fn answer(&mut self, ending: Ending, mine: &Words) {
+    ///
+    /// A long stretch would be copied twice. If nobody puts anything in this superstep, and an owner gets nothing into
+    /// where others read, those read it themselves, and all meet once more before anybody goes on.
+    fn answer(&mut self, ending: Ending, mine: &Words, all: u64) {
+        let may_be_direct = all & (ASKS_LONG | PUTS_SOME | BLIND) == ASKS_LONG;
+        let asked = |from: usize| self.ground.incoming(0, from, GETS);
+        let is_clear = may_be_direct && (0..self.size).all(|from| self.gets.is_clear(asked(from), &self.registry));
         for from in 0..self.size {
             let requests = self.ground.incoming(0, from, GETS);
-            if requests.is_empty() {
-                continue;
-            }
-            if let Err(fault) = transfers::serve(requests, from, &self.registry, &mut self.answers[from * STREAMS]) {
+            let answers = &mut self.answers[from * STREAMS];
+            if let Err(fault) = transfers::serve(requests, from, &self.registry, answers, !is_clear) {
                 fail(ending.name(), fault);
             }
         }
-        self.turn(1, ending, mine);
-        if let Err(from) = self.gets.take(&*self.ground) {
+        let mut mine = *mine;
+        mine[word::FLAGS] |= if is_clear { CLEAR } else { 0 };
+        self.turn(1, ending, &mine);
+        let is_direct = |from: usize| self.said[from][word::FLAGS] & CLEAR != 0;
+        if let Err(from) = self.gets.take(&*self.ground, is_direct) {
             fail(ending.name(), Fault::Damaged { from });
+        }
+        if may_be_direct {
+            self.turn(1, ending, &mine);
         }
     }
 

@@ -77,12 +77,33 @@ pub(crate) fn apply(mut puts: &[u8], registry: &Registry) -> Result<(), Damaged>
     Ok(())
 }
 
-/// Reads what another process asks for.
-pub(crate) fn serve(mut asked: &[u8], from: usize, registry: &Registry, answers: &mut Stream) -> Result<(), Fault> {
-    while !asked.is_empty() {
-        let damaged = || Fault::Damaged { from };
-        let (slot, offset, len) = read_head(&mut asked).ok_or_else(damaged)?;
-        let address = place(registry, slot, offset, len).ok_or_else(damaged)?;
+/// From so many bytes on a get is worth a meeting more, if that saves a copy.
+pub(crate) const DIRECT_GET: usize = 256 << 10;
+
+/// Takes the requests of another process off their stream: where in my memory the bytes are, and how many.
+fn requests(mut asked: &[u8], registry: &Registry) -> impl Iterator<Item = Result<(usize, usize), Damaged>> {
+    std::iter::from_fn(move || {
+        if asked.is_empty() {
+            return None;
+        }
+        let head = read_head(&mut asked);
+        Some(head.and_then(|(slot, offset, len)| Some((place(registry, slot, offset, len)?, len))).ok_or(Damaged))
+    })
+}
+
+/// Reads what another process asks for; what is long only if `with_long`, for else it reads that itself.
+pub(crate) fn serve(
+    asked: &[u8],
+    from: usize,
+    registry: &Registry,
+    answers: &mut Stream,
+    with_long: bool,
+) -> Result<(), Fault> {
+    for request in requests(asked, registry) {
+        let (address, len) = request.map_err(|Damaged| Fault::Damaged { from })?;
+        if len >= DIRECT_GET && !with_long {
+            continue;
+        }
         // SAFETY: M1: these bytes lie in an area that the program has registered.
         let bytes = unsafe { program::bytes(address, len) };
         if !answers.push_record([], bytes) {
@@ -98,6 +119,7 @@ pub(crate) struct Gets {
     wanted: Vec<Wanted>,
     /// How much of each process's answers was read; kept for its room.
     read: Vec<usize>,
+    has_long: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -105,11 +127,31 @@ struct Wanted {
     from: usize,
     address: usize,
     len: usize,
+    /// Where it lies in the other process's memory.
+    source: usize,
 }
 
 impl Gets {
     pub(crate) fn is_empty(&self) -> bool {
         self.wanted.is_empty()
+    }
+
+    /// Whether there are long ones among them.
+    pub(crate) fn has_long(&self) -> bool {
+        self.has_long
+    }
+
+    /// Whether none of them is written to where `asked` reads long stretches. Where there are many, nobody looks.
+    pub(crate) fn is_clear(&self, asked: &[u8], registry: &Registry) -> bool {
+        const MANY: usize = 64;
+        let long = requests(asked, registry).filter_map(Result::ok).filter(|&(_, len)| len >= DIRECT_GET);
+        let long: Vec<(usize, usize)> = long.collect();
+        long.is_empty()
+            || (long.len() <= MANY
+                && self.wanted.len() <= MANY
+                && long.iter().all(|&(start, len)| {
+                    self.wanted.iter().all(|to| to.address + to.len <= start || start + len <= to.address)
+                }))
     }
 
     /// Asks a process for bytes; false if there is no memory for it.
@@ -118,19 +160,31 @@ impl Gets {
         &mut self,
         stream: &mut Stream,
         from: usize,
-        (slot, offset): (u32, usize),
+        (slot, offset, source): (u32, usize, usize),
         (address, len): (usize, usize),
     ) -> bool {
-        self.wanted.push(Wanted { from, address, len });
+        self.has_long |= len >= DIRECT_GET;
+        self.wanted.push(Wanted { from, address, len, source });
         push(stream, slot, offset, len, &[])
     }
 
-    /// Writes what has come; an error names who sent something else.
-    pub(crate) fn take(&mut self, ground: &dyn Ground) -> Result<(), usize> {
+    /// Writes what has come, and reads what is long from those that are `direct`; an error names who sent something
+    /// else, or cannot be read from.
+    pub(crate) fn take(&mut self, ground: &dyn Ground, is_direct: impl Fn(usize) -> bool) -> Result<(), usize> {
+        self.has_long = false;
         self.read.clear();
         self.read.resize(ground.size(), 0);
         let answers: Vec<&[u8]> = (0..ground.size()).map(|from| ground.incoming(1, from, 0)).collect();
-        for Wanted { from, address, len } in self.wanted.drain(..) {
+        for Wanted { from, address, len, source } in self.wanted.drain(..) {
+            if len >= DIRECT_GET && is_direct(from) {
+                // SAFETY: M1: the program has named this memory for the answer.
+                let into = unsafe { program::bytes_mut(address, len) };
+                // SAFETY: M1 for the other process, which has registered it and waits until all have read.
+                if !unsafe { ground.read_from(from, source, into) } {
+                    return Err(from);
+                }
+                continue;
+            }
             let read = &mut self.read[from];
             let bytes = answers[from].get(*read..*read + len).ok_or(from)?;
             *read += len.next_multiple_of(8);

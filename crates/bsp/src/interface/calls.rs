@@ -107,8 +107,9 @@ pub(super) fn get(name: Name, pid: i64, source: usize, target: usize, at: (i64, 
     let machine = machine(name);
     let other = (target, "the destination");
     let Some(Transfer { rank, slot, offset, len }) = transfer(name, machine, pid, source, at, other) else { return };
+    let there = machine.registry.area(slot, rank).address + offset;
     let stream = &mut machine.out[rank * STREAMS + GETS];
-    if !machine.gets.ask(stream, rank, (slot, offset), (target, len)) {
+    if !machine.gets.ask(stream, rank, (slot, offset, there), (target, len)) {
         fail(name, Fault::OutOfMemory);
     }
 }

@@ -170,6 +170,40 @@ static void long_transfers_arrive_whole(void)
     free(source);
 }
 
+static void long_gets_read_what_was_there_before_any_write(void)
+{
+    /* Everybody shifts a long array by one process, in place and not, alone and with short gets and puts beside it. */
+    enum { SIZE = 300000 };
+    static unsigned char area[SIZE], other[SIZE];
+    unsigned char *mine = area;
+    int kind, i;
+    bsp_push_reg(area, SIZE);
+    bsp_sync();
+    for (kind = 0; kind < 5; kind++) {
+        unsigned char mark = 0, small = (unsigned char)(200 + me);
+        for (i = 0; i < SIZE; i++)
+            area[i] = (unsigned char)(i * 13 + me + kind);
+        memset(other, 0, SIZE);
+        bsp_sync();
+        bsp_get((bsp_pid_t)next(), area, 0, kind == 1 ? mine : other, SIZE);
+        if (kind == 2)
+            bsp_put((bsp_pid_t)next(), &small, area, 7, 1);
+        if (kind == 3)
+            bsp_get((bsp_pid_t)before(), area, 9, &mark, 1);
+        if (kind == 4)
+            bsp_get((bsp_pid_t)before(), area, 9, &area[SIZE - 1], 1);
+        bsp_sync();
+        for (i = 0; i < SIZE; i++)
+            CHECK((kind == 1 ? mine : other)[i] == (unsigned char)(i * 13 + next() + kind));
+        CHECK(kind != 2 || area[7] == 200 + before());
+        CHECK(kind != 3 || mark == (unsigned char)(9 * 13 + before() + kind));
+        CHECK(kind != 4 || area[SIZE - 1] == (unsigned char)(9 * 13 + before() + kind));
+        /* Who goes on changes what others have read. */
+        memset(area, 0, SIZE);
+    }
+    bsp_pop_reg(area);
+}
+
 static void direct_transfers_come_after_the_puts_of_the_step_before(void)
 {
     static char area[100000], early[100000], late[100000];
@@ -239,6 +273,7 @@ const struct claim transfer_claims[] = {
     { "nothing_is_touched_beyond_an_area", nothing_is_touched_beyond_an_area },
     { "no_bytes_are_nothing_whatever_else_is_wrong", no_bytes_are_nothing_whatever_else_is_wrong },
     { "long_transfers_arrive_whole", long_transfers_arrive_whole },
+    { "long_gets_read_what_was_there_before_any_write", long_gets_read_what_was_there_before_any_write },
     { "direct_transfers_come_after_the_puts_of_the_step_before",
       direct_transfers_come_after_the_puts_of_the_step_before },
     { "everybody_puts_to_everybody", everybody_puts_to_everybody },

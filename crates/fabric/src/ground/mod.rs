@@ -56,6 +56,12 @@ pub trait Ground {
     /// overwritten by what was handed over before.
     fn settle(&mut self) {}
 
+    /// Whether there is a way to the memory of others, so that [`read_from`](Self::read_from) works. Members ask after
+    /// their first turn.
+    fn reaches(&self) -> bool {
+        false
+    }
+
     /// Writes bytes to an address of another member's memory at once, if there is a way to.
     ///
     /// # Safety

@@ -104,7 +104,7 @@ pub struct Forked {
     copies: [usize; CHANNELS],
     spins: u32,
     heap: Heap,
-    can_reach: Cell<bool>,
+    can_reach: Cell<Option<bool>>,
 }
 
 impl Forked {
@@ -136,7 +136,7 @@ impl Forked {
             copies: [0; CHANNELS],
             spins,
             heap,
-            can_reach: Cell::new(true),
+            can_reach: Cell::new(None),
         })
     }
 
@@ -255,6 +255,16 @@ impl Ground for Forked {
         self.place(self.rank()).settled.store(self.settled, Ordering::Release);
     }
 
+    fn reaches(&self) -> bool {
+        self.can_reach.get().unwrap_or_else(|| {
+            // A look at shared memory, which the neighbour has at the same address.
+            let (neighbour, address) = ((self.rank() + 1) % self.size(), self.shared.range(0, 8).addr().get());
+            let can_reach = reach::read(self.team.pid(neighbour), address, &mut [0; 8]);
+            self.can_reach.set(Some(can_reach));
+            can_reach
+        })
+    }
+
     unsafe fn write_to(&self, to: usize, address: usize, bytes: &[u8]) -> bool {
         if !self.wait_settled(to) {
             return false;
@@ -264,9 +274,7 @@ impl Ground for Forked {
             unsafe { std::ptr::copy(bytes.as_ptr(), std::ptr::with_exposed_provenance_mut(address), bytes.len()) };
             return true;
         }
-        let is_done = self.can_reach.get() && reach::write(self.team.pid(to), address, bytes);
-        self.can_reach.set(is_done);
-        is_done
+        self.reaches() && reach::write(self.team.pid(to), address, bytes)
     }
 
     unsafe fn read_from(&self, from: usize, address: usize, into: &mut [u8]) -> bool {
@@ -278,9 +286,7 @@ impl Ground for Forked {
             unsafe { std::ptr::copy(std::ptr::with_exposed_provenance(address), into.as_mut_ptr(), into.len()) };
             return true;
         }
-        let is_done = self.can_reach.get() && reach::read(self.team.pid(from), address, into);
-        self.can_reach.set(is_done);
-        is_done
+        self.reaches() && reach::read(self.team.pid(from), address, into)
     }
 
     fn is_common(&self, address: usize, len: usize) -> bool {
