@@ -12,6 +12,9 @@ pub struct ByCircle {
     circle: Box<dyn Circle>,
     /// What came with the last turn of each channel: by source and stream.
     incoming: [Vec<Vec<u8>>; CHANNELS],
+    /// What is posted to each, and what is taken; kept for their room.
+    trays: Vec<Tray>,
+    taken: Tray,
     mine: Vec<u8>,
     melded: Melded,
     at_end: Option<AtEnd>,
@@ -24,7 +27,16 @@ impl ByCircle {
     /// The ground of a circle's members.
     pub fn new(circle: Box<dyn Circle>) -> Self {
         let streams = vec![Vec::new(); circle.size() * STREAMS];
-        Self { circle, incoming: [streams.clone(), streams], mine: Vec::new(), melded: Melded::default(), at_end: None }
+        let trays = (0..circle.size()).map(|_| Tray::default()).collect();
+        Self {
+            circle,
+            incoming: [streams.clone(), streams],
+            trays,
+            taken: Tray::default(),
+            mine: Vec::new(),
+            melded: Melded::default(),
+            at_end: None,
+        }
     }
 
     /// Lets `end` be called last, to say what has stopped everybody.
@@ -82,11 +94,12 @@ impl Ground for ByCircle {
                     self.incoming[channel][me * STREAMS + number].extend_from_slice(stream.as_slice());
                 } else {
                     // The number goes last, so that what a reader gets lies as it lay here.
-                    let mut bytes = Vec::new();
-                    crate::memory::make_room(&mut bytes, stream.len() + 1);
-                    bytes.extend_from_slice(stream.as_slice());
-                    bytes.push(number as u8);
-                    self.circle.post(to, &mut Tray { bytes, moved: Vec::new() })?;
+                    // What was posted leaves room behind, mostly as much as is needed here.
+                    let tray = &mut self.trays[to];
+                    crate::memory::make_room(&mut tray.bytes, stream.len() + 1);
+                    tray.bytes.extend_from_slice(stream.as_slice());
+                    tray.bytes.push(number as u8);
+                    self.circle.post(to, tray)?;
                 }
                 stream.clear();
             }
@@ -112,11 +125,12 @@ impl Ground for ByCircle {
             return Err(damaged);
         }
         for from in 0..self.circle.size() {
-            let mut tray = Tray::default();
-            while self.circle.take(from, &mut tray) {
+            let tray = &mut self.taken;
+            while self.circle.take(from, tray) {
                 let number = tray.bytes.pop().map_or(STREAMS, usize::from);
                 let place = self.incoming[channel].get_mut(from * STREAMS + number).filter(|_| number < STREAMS);
-                *place.ok_or(Failure::Damaged { rank: from })? = std::mem::take(&mut tray.bytes);
+                // What was there has been read, and its room is used again.
+                std::mem::swap(place.ok_or(Failure::Damaged { rank: from })?, &mut tray.bytes);
                 tray.clear();
             }
         }

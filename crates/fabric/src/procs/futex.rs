@@ -2,7 +2,7 @@
 
 use std::{
     ptr::null,
-    sync::atomic::{AtomicU32, Ordering},
+    sync::atomic::{AtomicU32, Ordering, compiler_fence},
     time::Duration,
 };
 
@@ -19,6 +19,23 @@ pub(super) fn sleep(word: &AtomicU32, seen: u32, limit: Duration) {
 pub(super) fn wake(word: &AtomicU32) {
     // SAFETY: the kernel takes the address only, to find who sleeps there.
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
+}
+
+/// Whether the kernel runs a fence on every core that runs a process of ours, when one of them asks for it: then who sets
+/// a number in every superstep needs none, and who goes to sleep asks for it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fences(bool);
+
+impl Fences {
+    /// Asks the kernel to count this process among those.
+    pub(super) fn register() -> Self {
+        Self(membarrier(libc::MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED))
+    }
+}
+
+fn membarrier(command: libc::c_int) -> bool {
+    // SAFETY: it takes numbers and touches no memory of the caller.
+    unsafe { libc::syscall(libc::SYS_membarrier, command, 0) == 0 }
 }
 
 /// A number that others wait for, and whether anybody sleeps until it changes.
@@ -52,6 +69,33 @@ impl Count {
     #[cold]
     pub(super) fn sleep(&self, seen: u32) {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
+        if self.number.load(Ordering::SeqCst) == seen {
+            sleep(&self.number, seen, NAP);
+        }
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Sets it as [`set`](Self::set) does, with the light half of an asymmetric fence where there is one: this runs in
+    /// every superstep, and a swap would wait for the line that the others look at before it lets anything else go on.
+    #[inline]
+    pub(super) fn set_lightly(&self, number: u32, fences: Fences) {
+        if !fences.0 {
+            return self.set(number);
+        }
+        self.number.store(number, Ordering::Release);
+        compiler_fence(Ordering::SeqCst);
+        if self.sleepers.load(Ordering::Relaxed) != 0 {
+            wake(&self.number);
+        }
+    }
+
+    /// Sleeps as [`sleep`](Self::sleep) does, where others set it lightly.
+    #[cold]
+    pub(super) fn sleep_heavily(&self, seen: u32, fences: Fences) {
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        if fences.0 {
+            membarrier(libc::MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+        }
         if self.number.load(Ordering::SeqCst) == seen {
             sleep(&self.number, seen, NAP);
         }

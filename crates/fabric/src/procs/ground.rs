@@ -11,7 +11,7 @@
 //! - **G3** Every range of the layout lies inside the mapping, and no two overlap.
 
 use super::{
-    futex::Count,
+    futex::{Count, Fences},
     heap::Heap,
     reach,
     shared::{Common, Shared},
@@ -103,6 +103,7 @@ pub struct Forked {
     /// The copy of each channel's streams that I fill, or was handed over at the last turn plus one.
     copies: [usize; CHANNELS],
     spins: u32,
+    fences: Fences,
     heap: Heap,
     can_reach: Cell<Option<bool>>,
 }
@@ -135,6 +136,7 @@ impl Forked {
             settled: 0,
             copies: [0; CHANNELS],
             spins,
+            fences: Fences::register(),
             heap,
             can_reach: Cell::new(None),
         })
@@ -191,11 +193,11 @@ impl Forked {
         for (slot, &word) in mine_there.words.iter().zip(mine) {
             slot.store(word, Ordering::Relaxed);
         }
-        mine_there.entered.set(self.entered);
+        mine_there.entered.set_lightly(self.entered, self.fences);
         said.clear();
         for rank in 0..self.layout.size {
             let Said { entered, words } = &self.place(rank).said[copy];
-            self.wait(|| entered.get(), self.entered, |seen| entered.sleep(seen))?;
+            self.wait(|| entered.get(), self.entered, |seen| entered.sleep_heavily(seen, self.fences))?;
             said.push(std::array::from_fn(|at| words[at].load(Ordering::Relaxed)));
         }
         Ok(())
