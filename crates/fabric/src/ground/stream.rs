@@ -21,9 +21,6 @@ pub struct Stream {
     is_own: bool,
 }
 
-/// From so many bytes on what is appended goes past the caches: it would drive out itself before somebody reads it.
-const PAST_CACHES: usize = 1 << 20;
-
 /// What memory of a stream is made of, so that it lies where any value may.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
@@ -160,14 +157,9 @@ impl Stream {
             let last = unsafe { place.add(whole - head - 8) };
             // SAFETY: T1. The bytes come on top of these zeros.
             unsafe { last.cast::<u64>().write_unaligned(0) };
-            if bytes.len() < PAST_CACHES {
-                // SAFETY: T1: nobody else writes there, and nobody can have a reference to it.
-                unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), place.as_ptr(), bytes.len()) };
-            } else {
-                // SAFETY: as above.
-                let target = unsafe { std::slice::from_raw_parts_mut(place.cast().as_ptr(), bytes.len()) };
-                crate::ahead::copy_past(bytes, target);
-            }
+            // Not past the caches: whoever reads it mostly finds it there.
+            // SAFETY: T1: nobody else writes there, and nobody can have a reference to it.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), place.as_ptr(), bytes.len()) };
         }
         self.len += whole;
         true
