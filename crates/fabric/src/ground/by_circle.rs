@@ -4,14 +4,15 @@ use super::{CHANNELS, Ground, STREAMS, Stream, Words};
 use crate::{
     circle::{Circle, Meld, Melded},
     failure::Failure,
+    memory::make_room,
     tray::Tray,
 };
 
 /// A ground whose members need not share memory.
 pub struct ByCircle {
     circle: Box<dyn Circle>,
-    /// What came with the last turn of each channel: by source and stream.
-    incoming: [Vec<Vec<u8>>; CHANNELS],
+    /// What came with the last turn of each channel, by source.
+    incoming: [Vec<Come>; CHANNELS],
     /// What is posted to each, and what is taken; kept for their room.
     trays: Vec<Tray>,
     taken: Tray,
@@ -20,17 +21,43 @@ pub struct ByCircle {
     at_end: Option<AtEnd>,
 }
 
+/// The streams of one member: one behind the other, and where each ends.
+#[derive(Default)]
+struct Come {
+    bytes: Vec<u8>,
+    ends: [u64; STREAMS],
+}
+
+/// Streams begin on multiples of this, so that what lies in them may be of any type.
+const ALIGN: usize = 16;
+
+/// Puts streams one behind the other, and empties them; says where each ends.
+fn append_all(streams: &mut [Stream], into: &mut Vec<u8>) -> [u64; STREAMS] {
+    make_room(into, streams.iter().map(|stream| stream.len() + ALIGN).sum());
+    let mut ends = [0; STREAMS];
+    for (stream, end) in streams.iter_mut().zip(&mut ends) {
+        if !stream.is_empty() {
+            into.resize(into.len().next_multiple_of(ALIGN), 0);
+            into.extend_from_slice(stream.as_slice());
+            stream.clear();
+        }
+        *end = into.len() as u64;
+    }
+    ends
+}
+
 /// What is done last.
 type AtEnd = Box<dyn FnOnce() -> Option<Failure>>;
 
 impl ByCircle {
     /// The ground of a circle's members.
     pub fn new(circle: Box<dyn Circle>) -> Self {
-        let streams = vec![Vec::new(); circle.size() * STREAMS];
+        let come = || (0..circle.size()).map(|_| Come::default()).collect();
+        let incoming = [come(), come()];
         let trays = (0..circle.size()).map(|_| Tray::default()).collect();
         Self {
             circle,
-            incoming: [streams.clone(), streams],
+            incoming,
             trays,
             taken: Tray::default(),
             mine: Vec::new(),
@@ -84,24 +111,21 @@ impl Ground for ByCircle {
     }
 
     fn turn(&mut self, channel: usize, out: &mut [Stream], mine: &Words, said: &mut Vec<Words>) -> Result<(), Failure> {
-        for streams in &mut self.incoming[channel] {
-            streams.clear();
+        for come in &mut self.incoming[channel] {
+            come.bytes.clear();
+            come.ends = [0; STREAMS];
         }
         let me = self.rank();
-        for (to, streams) in out.chunks_mut(STREAMS).enumerate() {
-            for (number, stream) in streams.iter_mut().enumerate().filter(|(_, stream)| !stream.is_empty()) {
-                if to == me {
-                    self.incoming[channel][me * STREAMS + number].extend_from_slice(stream.as_slice());
-                } else {
-                    // The number goes last, so that what a reader gets lies as it lay here.
-                    // What was posted leaves room behind, mostly as much as is needed here.
-                    let tray = &mut self.trays[to];
-                    crate::memory::make_room(&mut tray.bytes, stream.len() + 1);
-                    tray.bytes.extend_from_slice(stream.as_slice());
-                    tray.bytes.push(number as u8);
-                    self.circle.post(to, tray)?;
-                }
-                stream.clear();
+        for (to, streams) in out.chunks_mut(STREAMS).enumerate().filter(|(_, all)| all.iter().any(|s| !s.is_empty())) {
+            if to == me {
+                let come = &mut self.incoming[channel][me];
+                come.ends = append_all(streams, &mut come.bytes);
+            } else {
+                // What was posted leaves room behind, mostly as much as is needed here.
+                let tray = &mut self.trays[to];
+                let ends = append_all(streams, &mut tray.bytes);
+                tray.bytes.extend_from_slice(bytemuck::bytes_of(&ends));
+                self.circle.post(to, tray)?;
             }
         }
         self.mine.clear();
@@ -125,20 +149,32 @@ impl Ground for ByCircle {
             return Err(damaged);
         }
         for from in 0..self.circle.size() {
-            let tray = &mut self.taken;
-            while self.circle.take(from, tray) {
-                let number = tray.bytes.pop().map_or(STREAMS, usize::from);
-                let place = self.incoming[channel].get_mut(from * STREAMS + number).filter(|_| number < STREAMS);
+            let damaged = Failure::Damaged { rank: from };
+            if self.circle.take(from, &mut self.taken) {
+                let bytes = &mut self.taken.bytes;
+                let Some((rest, &tail)) = bytes.split_last_chunk::<{ size_of::<[u64; STREAMS]>() }>() else {
+                    return Err(damaged);
+                };
+                let (ends, len) = (bytemuck::cast::<_, [u64; STREAMS]>(tail), rest.len());
+                if !ends.is_sorted() || ends[STREAMS - 1] != len as u64 {
+                    return Err(damaged);
+                }
+                bytes.truncate(len);
+                let come = &mut self.incoming[channel][from];
+                come.ends = ends;
                 // What was there has been read, and its room is used again.
-                std::mem::swap(place.ok_or(Failure::Damaged { rank: from })?, &mut tray.bytes);
-                tray.clear();
+                std::mem::swap(&mut come.bytes, bytes);
+                self.taken.clear();
             }
         }
         Ok(())
     }
 
     fn incoming(&self, channel: usize, from: usize, stream: usize) -> &[u8] {
-        &self.incoming[channel][from * STREAMS + stream]
+        let Come { bytes, ends } = &self.incoming[channel][from];
+        let start = if stream == 0 { 0 } else { (ends[stream - 1] as usize).next_multiple_of(ALIGN) };
+        // One that is empty ends where the one before it does.
+        bytes.get(start..ends[stream] as usize).unwrap_or_default()
     }
 
     fn raise(&self, failure: Failure) {
