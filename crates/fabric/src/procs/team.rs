@@ -8,7 +8,7 @@ use super::{
     futex::Count,
     shared::{Common, Shared},
 };
-use crate::{failure::Failure, ground::Speaker};
+use crate::{circle::Alarm, failure::Failure, ground::Speaker};
 use std::{
     io,
     sync::{
@@ -25,12 +25,12 @@ pub const MOST: usize = 1024;
 /// What the processes of a team can all see.
 #[repr(C)]
 struct Board {
-    /// Whether there is a failure: none, one that is being written, one that can be read.
+    /// Whether there is a failure: none, one that can be read, or one that a process is writing, by its number plus 1.
     raised: AtomicU32,
     /// Whether somebody has said why the team is stopped.
     spoken: AtomicU32,
     len: AtomicU32,
-    failure: [AtomicU8; 4096],
+    failure: [AtomicU8; 1 << 16],
     seats: [Seat; MOST],
 }
 
@@ -41,12 +41,11 @@ unsafe impl Common for Board {}
 struct Seat {
     pid: AtomicI32,
     is_done: AtomicU32,
-    /// Changes with every call of [`Team::ring`]; for waits that are not part of a meeting.
+    /// For waits that are not part of a meeting of the ground.
     bell: Count,
 }
 
-const WRITING: u32 = 1;
-const RAISED: u32 = 2;
+const RAISED: u32 = u32::MAX;
 
 /// What happens when a team fails.
 #[derive(Clone, Copy, Debug)]
@@ -144,19 +143,12 @@ impl Team {
 
     /// The system's number of a process.
     pub(super) fn pid(&self, rank: usize) -> i32 {
-        let seat = &self.board().seats[rank];
-        // Process 0 notes them as it forks, and the others may be quicker than that.
-        loop {
-            match seat.pid.load(Ordering::Acquire) {
-                0 if self.raised().is_none() => std::thread::yield_now(),
-                pid => return pid,
-            }
-        }
+        pid(self.board(), rank)
     }
 
     /// Stops the team: every wait of every process fails with this failure, or with one that was first.
     pub fn raise(&self, failure: &Failure) {
-        raise(self.board(), failure);
+        raise(self.board(), self.rank, failure);
     }
 
     /// Says whether nobody in the team has asked before: who is first says why it is stopped.
@@ -175,9 +167,9 @@ impl Team {
         self.board().raised.load(Ordering::Acquire) == RAISED
     }
 
-    /// What process `rank` sleeps on when it waits for anything but a meeting.
-    pub(super) fn bell(&self, rank: usize) -> &Count {
-        &self.board().seats[rank].bell
+    /// What a process holds on to of its team; others may, beyond the team's end.
+    pub(super) fn cord(&self) -> Cord {
+        Cord { shared: Arc::clone(&self.shared), rank: self.rank }
     }
 
     /// Says that this process is done: its end is no failure. Process 0 returns when all others have ended, with what
@@ -203,6 +195,69 @@ impl Team {
             // watch, so they name no other process.
             unsafe { libc::kill(self.pid(rank), libc::SIGKILL) };
         }
+    }
+}
+
+/// The board of a team, and whose hand is on it.
+#[derive(Clone)]
+pub(super) struct Cord {
+    shared: Arc<Shared>,
+    rank: usize,
+}
+
+impl Cord {
+    pub(super) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    fn board(&self) -> &Board {
+        self.shared.get(0)
+    }
+
+    /// Fails once the team was stopped.
+    #[inline]
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        if self.is_raised() { Err(self.raised().unwrap_or(Failure::Damaged { rank: 0 })) } else { Ok(()) }
+    }
+
+    #[inline]
+    pub(super) fn is_raised(&self) -> bool {
+        self.board().raised.load(Ordering::Acquire) == RAISED
+    }
+
+    /// The system's number of a process.
+    pub(super) fn pid(&self, rank: usize) -> i32 {
+        pid(self.board(), rank)
+    }
+
+    /// Waits for a failure that should be known soon, if there is one.
+    #[cold]
+    pub(super) fn await_failure(&self) {
+        let since = Instant::now();
+        while !self.is_raised() && since.elapsed() < Duration::from_secs(1) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Whether a process has said that it is done.
+    pub(super) fn is_done(&self, rank: usize) -> bool {
+        self.board().seats[rank].is_done.load(Ordering::Acquire) == 1
+    }
+
+    /// What process `rank` sleeps on when it waits for anything but a meeting of the ground.
+    #[inline]
+    pub(super) fn bell(&self, rank: usize) -> &Count {
+        &self.board().seats[rank].bell
+    }
+}
+
+impl Alarm for Cord {
+    fn raise(&self, failure: Failure) {
+        raise(self.board(), self.rank, &failure);
+    }
+
+    fn raised(&self) -> Option<Failure> {
+        raised(self.board())
     }
 }
 
@@ -235,8 +290,28 @@ fn be_child(parent: i32) {
     }
 }
 
-fn raise(board: &Board, failure: &Failure) {
-    if board.raised.compare_exchange(0, WRITING, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+/// The system's number of a process. Process 0 notes them as it forks, and the others may be quicker than that.
+fn pid(board: &Board, rank: usize) -> i32 {
+    loop {
+        match board.seats[rank].pid.load(Ordering::Acquire) {
+            0 if board.raised.load(Ordering::Acquire) != RAISED => std::thread::yield_now(),
+            pid => return pid,
+        }
+    }
+}
+
+/// Writes a failure on the board if nobody has, and returns when there is one to be read. If its writer dies, the watch
+/// writes another.
+fn raise(board: &Board, rank: usize, failure: &Failure) {
+    write(board, 0, rank, failure);
+    while board.raised.load(Ordering::Acquire) != RAISED {
+        std::thread::yield_now();
+    }
+}
+
+/// Writes a failure on the board if nobody has, or if `before` says whose writing nobody will end.
+fn write(board: &Board, before: u32, rank: usize, failure: &Failure) {
+    if board.raised.compare_exchange(before, 1 + rank as u32, Ordering::AcqRel, Ordering::Acquire).is_ok() {
         let bytes = failure.write();
         let len = bytes.len().min(board.failure.len());
         for (place, &byte) in board.failure.iter().zip(&bytes) {
@@ -303,7 +378,10 @@ fn watch(shared: &Shared, children: &[i32], is_home: &AtomicBool, terms: Terms) 
             files[at].fd = -1;
             let is_done = board.seats[at + 1].is_done.load(Ordering::Acquire) == 1 && status == 0;
             if !is_done {
-                raise(board, &Failure::Died { process: at + 1, how: in_words(status) });
+                let died = Failure::Died { process: at + 1, how: in_words(status) };
+                write(board, 0, 0, &died);
+                // It may have died while it was writing down another one.
+                write(board, 2 + at as u32, 0, &died);
             }
             false
         });
