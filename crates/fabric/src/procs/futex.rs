@@ -2,7 +2,7 @@
 
 use std::{
     ptr::null,
-    sync::atomic::{AtomicU32, Ordering, compiler_fence},
+    sync::atomic::{AtomicU32, Ordering, compiler_fence, fence},
     time::Duration,
 };
 
@@ -97,6 +97,29 @@ impl Count {
             membarrier(libc::MEMBARRIER_CMD_GLOBAL_EXPEDITED);
         }
         if self.number.load(Ordering::SeqCst) == seen {
+            sleep(&self.number, seen, NAP);
+        }
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Wakes whoever sleeps until something else changes; the caller has changed that just now.
+    #[inline]
+    pub(super) fn ring(&self) {
+        // As in `set`: what the caller has changed comes before the look at the sleepers, in the eyes of all.
+        fence(Ordering::SeqCst);
+        if self.sleepers.load(Ordering::Relaxed) != 0 {
+            self.number.fetch_add(1, Ordering::SeqCst);
+            wake(&self.number);
+        }
+    }
+
+    /// Sleeps until somebody rings, unless a look at what may have changed says that there is no need to.
+    #[cold]
+    pub(super) fn sleep_unless(&self, is_ready: impl FnOnce() -> bool) {
+        let seen = self.number.load(Ordering::SeqCst);
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        if !is_ready() {
             sleep(&self.number, seen, NAP);
         }
         self.sleepers.fetch_sub(1, Ordering::SeqCst);

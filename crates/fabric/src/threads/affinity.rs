@@ -33,7 +33,7 @@ fn cores(set: &Set) -> Vec<usize> {
 }
 
 /// Binds the calling thread to the `rank`-th core that this process may use, counted round, or to all of them again.
-pub(super) fn bind(rank: Option<usize>) {
+pub(crate) fn bind(rank: Option<usize>) {
     static ALLOWED: OnceLock<Set> = OnceLock::new();
     let allowed = *ALLOWED.get_or_init(|| {
         // SAFETY: it takes nothing and cannot fail.

@@ -3,7 +3,7 @@
 //! Everything is shared memory here: meetings are a few cache lines (see `README.md` beside this file), trays change
 //! hands without a copy, and every region can be reached.
 
-mod affinity;
+pub(crate) mod affinity;
 mod alarm;
 mod circle;
 mod fences;
@@ -11,7 +11,7 @@ pub(crate) mod pool;
 mod seat;
 mod sync;
 mod table;
-mod wait;
+pub(crate) mod wait;
 
 #[cfg(all(test, loom))]
 mod loom_tests;

@@ -88,6 +88,19 @@ pub fn is_processor() -> bool {
     BUSY.get()
 }
 
+/// Makes the calling thread a processor until it ends, though it is none of the workers.
+pub(crate) fn be_processor() {
+    BUSY.set(true);
+}
+
+/// Forgets the workers in a process that was forked: only the thread that forked goes on there.
+pub(crate) fn forget_workers() {
+    // Another thread may have held it when the process was forked, and will not give it back.
+    if let Ok(mut idle) = IDLE.try_lock() {
+        idle.clear();
+    }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

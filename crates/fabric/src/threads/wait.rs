@@ -44,6 +44,12 @@ impl Crowd {
         RUNNING.fetch_add(processors, Ordering::Relaxed);
         Self(processors)
     }
+
+    /// Counts these alone, in a process that was forked: what else was running runs elsewhere.
+    pub(crate) fn enter_alone(processors: usize) -> Self {
+        RUNNING.store(processors, Ordering::Relaxed);
+        Self(processors)
+    }
 }
 
 impl Drop for Crowd {

@@ -1,0 +1,194 @@
+//! Running a body in processes that are forked for it.
+
+use super::{
+    link::ProcsLink,
+    ring::Layout,
+    team::{MOST, Team, Terms},
+};
+use crate::{
+    circle::{Alarm as _, Circle},
+    failure::Failure,
+    messages::MessageCircle,
+    threads::{
+        Options, affinity,
+        pool::{be_processor, forget_workers},
+        wait::Crowd,
+    },
+};
+use std::{
+    any::Any,
+    io::{self, Write as _},
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    thread,
+    time::Duration,
+};
+
+/// How long those who compute have to hear of a failure until they are ended.
+const GRACE: Duration = Duration::from_millis(450);
+
+/// The key of the circle in which a run ends; the layers above choose theirs at random.
+const END: u64 = u64::MAX;
+
+type Payload = Box<dyn Any + Send>;
+
+/// Forks this process into `processors`, runs `body` in each of them with its end of the circle of all, and returns
+/// what it returned in this one, which is process 0, with the failure that has ended the run, if one has, in whichever
+/// process. The others end there. `words` says what a failure comes to, if this process has to be ended.
+///
+/// Each process begins with a copy of this one's memory, and only process 0 has its input. Of the threads of this
+/// process none goes on in the others: a lock that another thread holds at that moment stays locked there for good. The
+/// locks of standard output and standard error are seen to. A program that has threads of its own should run this
+/// before it starts them.
+///
+/// # Errors
+///
+/// If the system has no room for so many processes, or there are none or more than [`MOST`]; then none is left.
+///
+/// # Panics
+///
+/// If `body` panics in this process, when all others have ended. In another process a panic is a failure.
+pub fn run<R: Send>(
+    processors: usize,
+    options: Options,
+    words: fn(&Failure) -> String,
+    body: impl Fn(Box<dyn Circle>) -> R + Sync,
+) -> io::Result<(Vec<R>, Option<Failure>)> {
+    run_with(processors, options, words, true, body)
+}
+
+/// Runs; if processes may not reach each other's memory, everything goes through what they share.
+fn run_with<R: Send>(
+    processors: usize,
+    options: Options,
+    words: fn(&Failure) -> String,
+    may_reach: bool,
+    body: impl Fn(Box<dyn Circle>) -> R + Sync,
+) -> io::Result<(Vec<R>, Option<Failure>)> {
+    if !(1..=MOST).contains(&processors) {
+        let why = format!("a run has 1 to {MOST} processes, and not {processors}");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
+    let team = fork(processors, Terms { grace: GRACE, last_words: words })?;
+    let is_first = team.rank() == 0;
+    let _crowd = if is_first {
+        Crowd::enter(processors)
+    } else {
+        forget_workers();
+        Crowd::enter_alone(processors)
+    };
+    let outcome = thread::scope(|scope| {
+        let thread = thread::Builder::new().name("superstep".to_owned()).stack_size(options.stack_bytes);
+        thread
+            .spawn_scoped(scope, || be_processor_of(&team, options, may_reach, &body))
+            .map(thread::ScopedJoinHandle::join)
+    });
+    if !is_first {
+        leave(team, matches!(outcome, Ok(Ok(Some(_)))));
+    }
+    if matches!(outcome, Err(_) | Ok(Ok(None))) {
+        team.end_others();
+    }
+    let failure = team.end();
+    match outcome? {
+        Ok(Some(result)) => Ok((vec![result], failure)),
+        Ok(None) => Err(io::ErrorKind::OutOfMemory.into()),
+        Err(payload) => resume_unwind(payload),
+    }
+}
+
+/// Forks. What was written before is not to be written again by every process, and no other thread may be writing
+/// meanwhile, or the others could never write anything.
+fn fork(processors: usize, terms: Terms) -> io::Result<Team> {
+    let (mut out, mut err) = (io::stdout().lock(), io::stderr().lock());
+    flush(&mut out);
+    let _ = err.flush();
+    Team::fork(processors, Layout::wanted(processors), terms)
+}
+
+/// Writes what is left to be written. There is nobody to tell if that fails.
+fn flush(out: &mut impl io::Write) {
+    let _ = out.flush();
+    // SAFETY: with nothing it flushes all streams of the C library.
+    unsafe { libc::fflush(std::ptr::null_mut()) };
+}
+
+/// Ends a process that was forked.
+fn leave(team: Team, is_well: bool) -> ! {
+    flush(&mut io::stdout());
+    let failure = if is_well { team.end() } else { team.raised() };
+    // SAFETY: it ends the process. What the program had registered for its end is for the process that began it.
+    unsafe { libc::_exit(i32::from(!is_well || failure.is_some())) }
+}
+
+/// One process's part of a run; nothing if there is too little memory in common.
+fn be_processor_of<R>(
+    team: &Team,
+    options: Options,
+    may_reach: bool,
+    body: &(impl Fn(Box<dyn Circle>) -> R + Sync),
+) -> Option<R> {
+    let (rank, size, cord) = (team.rank(), team.size(), team.cord());
+    be_processor();
+    if options.pin {
+        affinity::bind(Some(rank));
+    }
+    let circle = MessageCircle::root(ProcsLink::new(team, may_reach)?, size, rank);
+    let all: Vec<usize> = (0..size).collect();
+    let mut end = circle.join(END, &all, rank);
+    let result = catch_unwind(AssertUnwindSafe(|| body(Box::new(circle))));
+    if let Err(payload) = &result {
+        cord.raise(Failure::GaveUp { rank, report: text(payload).as_bytes().into() });
+    }
+    // Nobody's run has ended well before everybody's has. If one fails, the board says so.
+    let _ = end.wait();
+    Some(result.unwrap_or_else(|payload| resume_unwind(payload)))
+}
+
+/// What a panic has said.
+fn text(payload: &Payload) -> &str {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic that is not a text")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tray::Tray;
+
+    /// As it is where the system does not let processes read each other's memory.
+    #[test]
+    fn what_may_not_be_reached_goes_through_the_rings_in_pieces() {
+        let lens = [0, 1, 31, 32, 33, 5_000, 70_000, 300_000, 3_000_001];
+        let bytes = |from: usize, to: usize, len: usize| -> Vec<u8> {
+            (0..len).map(|at| (at * 31 + at / 251 + 7 * from + 13 * to) as u8).collect()
+        };
+        for size in [2, 3, 20] {
+            let run = run_with(size, Options::default(), ToString::to_string, false, |mut circle| {
+                let me = circle.rank();
+                for round in 0..lens.len() {
+                    let len = |from: usize, to: usize| lens[(round + from + 3 * to) % lens.len()] / size;
+                    for to in 0..size {
+                        let mut tray = Tray { bytes: bytes(me, to, len(me, to)), moved: Vec::new() };
+                        circle.post(to, &mut tray).expect("nobody raised");
+                    }
+                    circle.wait().expect("nobody raised");
+                    for from in 0..size {
+                        let mut tray = Tray::default();
+                        circle.take(from, &mut tray);
+                        assert!(tray.bytes == bytes(from, me, len(from, me)), "{from} to {me} in round {round}");
+                    }
+                    let out: Vec<_> = (0..size).map(|to| (to, bytes(me, to, len(me, to)))).collect();
+                    let mut into: Vec<_> = (0..size).map(|from| (from, vec![0; len(from, me)])).collect();
+                    let lent: Vec<_> = out.iter().map(|(to, piece)| (*to, piece.as_slice())).collect();
+                    let mut places: Vec<_> =
+                        into.iter_mut().map(|(from, place)| (*from, place.as_mut_slice())).collect();
+                    circle.carry(&lent, &mut places).expect("nobody raised");
+                    for (from, place) in &into {
+                        assert!(*place == bytes(*from, me, len(*from, me)), "a piece of {from} in {round}");
+                    }
+                }
+            });
+            assert_eq!(run.expect("it can begin").1, None, "{size} processes");
+        }
+    }
+}
