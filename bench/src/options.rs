@@ -56,7 +56,11 @@ impl Options {
 
     /// How many of so many processors are in one process.
     pub(crate) fn in_one_process(&self, procs: usize) -> usize {
-        if let Fabric::Mpi { threads } = self.fabric { threads } else { procs }
+        match self.fabric {
+            Fabric::Mpi { threads } => threads,
+            Fabric::Procs => 1,
+            _ => procs,
+        }
     }
 
     /// What all processes together took: they have to decide alike how to go on.
@@ -89,6 +93,7 @@ impl Options {
     pub(crate) fn fabric_name(&self) -> &'static str {
         match self.fabric {
             Fabric::Threads => "threads",
+            Fabric::Procs => "procs",
             Fabric::Mpi { threads: 1 } => "mpi",
             Fabric::Mpi { .. } => "mixed",
             Fabric::Sim { .. } => "sim",

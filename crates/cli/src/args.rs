@@ -38,12 +38,15 @@ pub(crate) enum Command {
 /// With --fabric mpi this command has itself launched as `superstep run` launches programs, or takes part where a
 /// launcher has started it. Code on bare threads takes no part then, so most lines have no limit; the empty step is
 /// held against `MPI_Allreduce`. Every process holds the whole of what a kernel works on.
+///
+/// With --fabric procs each of superstep's runs forks processes, and is held against threads all the same.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   superstep bench                      every kernel, with its smaller sizes
   superstep bench quicksort            one kernel, with all its sizes
   superstep bench step --rounds 20     one kernel, measured longer
   superstep bench --procs 4 --json     one JSON object per line
+  superstep bench step --fabric procs  processes that are forked, beside bare threads
   superstep bench step --fabric mpi -n 4               four processes
   superstep bench step --fabric mpi -n 4 --threads 2   two processes of two threads
   superstep run -n 8 --hosts hosts superstep bench     on the hosts of a file
@@ -95,6 +98,7 @@ pub(crate) struct Bench {
   superstep probe --procs 1 2 8        these numbers of processors
   superstep probe --svg plot.svg       and a plot of time against h
   superstep probe --json probe.json    one JSON object per line, into a file
+  superstep probe --fabric procs       processes that are forked
   superstep probe --fabric mpi -n 4                  four processes
   superstep probe --fabric mpi -n 4 --threads 2      two processes of two threads
   superstep run -n 8 --hosts hosts superstep probe   on the hosts of a file")]

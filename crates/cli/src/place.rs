@@ -20,6 +20,8 @@ use superstep::Fabric;
 pub(crate) enum Carrier {
     /// Threads of this process.
     Threads,
+    /// Processes that are forked from this one.
+    Procs,
     /// Processes that an MPI launcher starts.
     Mpi,
     /// Simulated processors that take turns and speak by messages; for looking at costs, not for speed.
@@ -30,6 +32,7 @@ impl From<run::Carrier> for Carrier {
     fn from(carrier: run::Carrier) -> Self {
         match carrier {
             run::Carrier::Threads => Self::Threads,
+            run::Carrier::Procs => Self::Procs,
             run::Carrier::Mpi => Self::Mpi,
         }
     }
@@ -62,6 +65,7 @@ impl Place {
         let fabric = match asked.fabric.unwrap_or(usual) {
             Carrier::Mpi => return Self::under_mpi(asked),
             Carrier::Threads => Fabric::Threads,
+            Carrier::Procs => Fabric::Procs,
             Carrier::Sim => Fabric::Sim { seed: 0, shares_memory: false },
         };
         if let Some(threads) = asked.processes.threads {

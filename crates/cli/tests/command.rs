@@ -72,6 +72,23 @@ fn bench_runs_on_the_simulated_fabric_and_with_another_number_of_processors() {
 }
 
 #[test]
+fn bench_and_probe_run_on_processes_that_are_forked() {
+    let quick = ["--json", "--rounds", "1", "--round-ms", "2", "--shrink", "1000", "--fabric", "procs", "-n", "3"];
+    let output = superstep(&[&["bench", "step", "exchange", "histogram"][..], &quick].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let lines = objects(&stdout(&output));
+    let found: Vec<_> = lines.iter().filter(|line| line["fabric"] == "procs" && line.get("ratio").is_none()).collect();
+    assert!(found.iter().all(|line| line["verified"] == true), "{found:?}");
+    for variant in ["empty", "hp_put"] {
+        assert!(found.iter().any(|line| line["variant"] == variant), "{variant} is not among {found:?}");
+    }
+    let output = superstep(&["probe", "--procs", "2", "--rounds", "1", "--json", "--fabric", "procs"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let lines = objects(&stdout(&output));
+    assert!(lines.len() == 1 && lines[0]["fabric"] == "procs" && lines[0]["verified"] == true, "{lines:?}");
+}
+
+#[test]
 fn bench_shows_a_table_and_says_that_every_answer_is_right() {
     let output = superstep(&["bench", "exchange", "--rounds", "1", "--round-ms", "2"]);
     assert!(output.status.success(), "{}", stderr(&output));

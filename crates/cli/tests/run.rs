@@ -1,4 +1,5 @@
-//! `superstep run` as its users meet it: real runs on threads, under Open MPI and under MPICH. Both must be there.
+//! `superstep run` as its users meet it: real runs on threads, on processes, under Open MPI and under MPICH, which must
+//! both be there.
 
 use std::{
     collections::BTreeSet,
@@ -14,9 +15,13 @@ use std::{
 const SUPERSTEP: &str = env!("CARGO_BIN_EXE_superstep");
 const LAUNCHERS: [&str; 2] = ["mpirun.openmpi", "mpiexec.mpich"];
 
-/// The options that choose each of the three ways to run.
-const WAYS: [&[&str]; 3] =
-    [&["--fabric", "threads"], &["--launcher", "mpirun.openmpi"], &["--launcher", "mpiexec.mpich"]];
+/// The options that choose each of the four ways to run.
+const WAYS: [&[&str]; 4] = [
+    &["--fabric", "threads"],
+    &["--fabric", "procs"],
+    &["--launcher", "mpirun.openmpi"],
+    &["--launcher", "mpiexec.mpich"],
+];
 
 fn command(args: &[&str]) -> Command {
     let mut command = program(SUPERSTEP);
@@ -100,6 +105,7 @@ fn text(path: &Path) -> &str {
 #[test]
 fn the_program_has_as_many_processors_as_asked_for() {
     greeted(&run(&["-n", "3", "--fabric", "threads", SUPERSTEP, "hello"]), 3, 1);
+    greeted(&run(&["-n", "3", "--fabric", "procs", SUPERSTEP, "hello"]), 3, 3);
     for launcher in LAUNCHERS {
         for procs in [1, 3] {
             let output = run(&["-n", &procs.to_string(), "--launcher", launcher, SUPERSTEP, "hello"]);
@@ -169,7 +175,7 @@ fn arguments_reach_the_program_as_they_are() {
 fn the_command_line_that_is_shown_does_the_same_in_a_shell() {
     for way in WAYS {
         let shown = run(&[&["-n", "2", "-v"], way, &[SUPERSTEP, "hello", "two words"]].concat());
-        let processes = if way[0] == "--launcher" { 2 } else { 1 };
+        let processes = if way == WAYS[0] { 1 } else { 2 };
         greeted(&shown, 2, processes);
         let line = stderr(&shown);
         assert_eq!(line.lines().count(), 1, "{line}");
@@ -361,7 +367,7 @@ fn a_signal_to_end_ends_every_process() {
     for (number, way) in WAYS.into_iter().enumerate() {
         for (signal, code) in [("-TERM", 15), ("-INT", 2), ("-HUP", 1)] {
             let mut waiting = Waiting::start(way, &format!("end{number}{code}"));
-            let processes = if number == 0 { 2 } else { 4 };
+            let processes = [2, 3, 4, 4][number];
             assert!(waiting.left().len() >= processes, "{way:?}: {:?}", waiting.left());
             waiting.kill(signal);
             let status = waiting.superstep.wait().expect("it ends");

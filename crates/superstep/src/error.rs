@@ -53,7 +53,7 @@ struct Inner {
 pub enum ErrorKind {
     /// A setting or an environment variable has a value that makes no sense.
     BadConfig,
-    /// A run with no processors was asked for.
+    /// A run with no processors was asked for, or with more than there is room for.
     BadProcs,
     /// A run was started inside a run.
     NestedRun,

@@ -5,7 +5,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     panics,
 };
-use fabric::{Circle, Failure, mpi, sim, threads};
+use fabric::{Circle, Failure, mpi, procs, sim, threads};
 use std::{
     env,
     panic::{AssertUnwindSafe, Location, catch_unwind},
@@ -77,6 +77,30 @@ pub enum Fabric {
         /// How many processors each process has.
         threads: usize,
     },
+    /// Processes that are forked from this one on this machine, and end with the run.
+    ///
+    /// Each has its own copy of all memory, so a program may have globals and libraries that are not made for threads.
+    /// What processors write to variables outside of the run is seen by nobody else, and a run returns what processor 0
+    /// returned: this process is processor 0, and goes on alone. [`run_all`](Config::run_all) returns that one result.
+    /// If a process is killed or ends itself, the run ends with an error, and nobody is left.
+    ///
+    /// Threads that the program has started are not there in the other processes, nor is what they have locked given
+    /// back; so a program that has some should run this before it starts them.
+    ///
+    /// ```
+    /// use std::process;
+    /// use superstep::{Config, Fabric};
+    ///
+    /// let config = Config::new().procs(3).fabric(Fabric::Procs);
+    /// let mut ids = config.run(|g| g.step(|s| s.collect(process::id()))).unwrap();
+    /// assert_eq!(ids[0], process::id());
+    /// ids.dedup();
+    /// assert_eq!(ids.len(), 3);
+    ///
+    /// let error = config.run(|g| if g.rank() == 2 { process::abort() } else { g.step(|_| ()) }).unwrap_err();
+    /// assert_eq!(error.to_string(), "process 2 was killed by signal 6");
+    /// ```
+    Procs,
     /// Processors that take turns in an order that the seed decides; for tests.
     Sim {
         /// Decides the order. The same seed gives the same order.
@@ -91,7 +115,7 @@ pub enum Fabric {
 /// | setting | variable | unless set |
 /// |---|---|---|
 /// | [`procs`](Self::procs) | `SUPERSTEP_PROCS` | the cores that this process may use |
-/// | [`fabric`](Self::fabric) | `SUPERSTEP_FABRIC`: `threads`, `mpi`, `sim` or `sim-shared`; the seed is
+/// | [`fabric`](Self::fabric) | `SUPERSTEP_FABRIC`: `threads`, `procs`, `mpi`, `sim` or `sim-shared`; the seed is
 /// `SUPERSTEP_SEED` | MPI if a launcher of MPI has started this process, else threads |
 /// | the threads of [`Fabric::Mpi`] | `SUPERSTEP_THREADS` | 1 |
 /// | [`pin`](Self::pin) | `SUPERSTEP_PIN`: `0` or `1` | not pinned |
@@ -145,6 +169,7 @@ impl Environment {
         let threads = one("SUPERSTEP_THREADS", "a number of threads, at least 1", number)?.unwrap_or(1);
         let fabric = |text: &str| match text {
             "threads" => Some(Fabric::Threads),
+            "procs" => Some(Fabric::Procs),
             "mpi" => Some(Fabric::Mpi { threads }),
             "sim" => Some(Fabric::Sim { seed, shares_memory: false }),
             "sim-shared" => Some(Fabric::Sim { seed, shares_memory: true }),
@@ -158,7 +183,7 @@ impl Environment {
         Ok(Self {
             threads,
             procs: one("SUPERSTEP_PROCS", "a number of processors, at least 1", number)?,
-            fabric: one("SUPERSTEP_FABRIC", "threads, mpi, sim or sim-shared", fabric)?,
+            fabric: one("SUPERSTEP_FABRIC", "threads, procs, mpi, sim or sim-shared", fabric)?,
             pin: one("SUPERSTEP_PIN", "0 or 1", switch)?,
             stack_bytes: one("SUPERSTEP_STACK_BYTES", "a number of bytes, at least 1", number)?,
         })
@@ -284,6 +309,12 @@ impl Config {
         let processor = |circle: Box<dyn Circle>| be_processor(circle, &body, site, self.first_step);
         let results = match fabric {
             Fabric::Threads => threads::run(procs, options, processor),
+            Fabric::Procs => {
+                match procs::run(procs, options, in_words, processor).map_err(|why| no_room(procs, &why))? {
+                    (_, Some(failure)) => return Err(failure.into()),
+                    (results, None) => results,
+                }
+            }
             Fabric::Mpi { threads } => match mpi::run(threads, options, in_words, processor).map_err(unable)? {
                 (_, Some(failure)) => return Err(failure.into()),
                 (results, None) => results,
@@ -311,6 +342,14 @@ pub(crate) fn launched_procs() -> Option<usize> {
     mpi::place().ok().map(|(_, processes)| processes * environment.threads)
 }
 
+/// Of these numbers of processors those to be tried, if the environment asks for processes that are forked: all of them
+/// unless it also says how many.
+pub(crate) fn forked_sizes(sizes: &[usize]) -> Option<Vec<usize>> {
+    let environment = Environment::get().ok().filter(|it| it.fabric == Some(Fabric::Procs))?;
+    let is_tried = |size: &usize| environment.procs.is_none_or(|procs| procs == *size);
+    Some(sizes.iter().copied().filter(is_tried).collect())
+}
+
 /// How many processors an MPI launcher has started, with so many threads each; refuses if others were asked for.
 fn launched(threads: usize, asked: Option<usize>) -> Result<usize> {
     if threads == 0 {
@@ -332,6 +371,10 @@ fn launched(threads: usize, asked: Option<usize>) -> Result<usize> {
 
 fn in_words(failure: &Failure) -> String {
     Error::from(failure.clone()).to_string()
+}
+
+fn no_room(procs: usize, why: &std::io::Error) -> Error {
+    Error::new(ErrorKind::BadProcs, format!("procs is {procs}, which cannot be forked ({why}); ask for fewer"))
 }
 
 fn unable(why: mpi::Unable) -> Error {

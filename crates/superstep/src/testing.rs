@@ -119,6 +119,12 @@ fn for_each(sizes: &[usize], run: impl Fn(&Config, &str)) {
         }
         return;
     }
+    if let Some(sizes) = launch::forked_sizes(sizes) {
+        for size in sizes {
+            run(&Config::new().procs(size), &format!("{size} processes"));
+        }
+        return;
+    }
     for &size in sizes {
         let config = Config::new().procs(size);
         run(&config.clone().fabric(Fabric::Threads), &format!("{size} threads"));

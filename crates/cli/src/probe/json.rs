@@ -3,13 +3,15 @@
 use super::Parameters;
 use crate::jsonl;
 use serde_json::json;
+use superstep::Fabric;
 
-/// One line per number of processors; `threads` is how many each process has under MPI.
-pub(super) fn lines(found: &[Parameters], threads: Option<usize>) -> String {
-    let fabric = match threads {
-        None => "threads",
-        Some(1) => "mpi",
-        Some(_) => "mixed",
+/// One line per number of processors.
+pub(super) fn lines(found: &[Parameters], fabric: Fabric) -> String {
+    let fabric = match fabric {
+        Fabric::Mpi { threads: 1 } => "mpi",
+        Fabric::Mpi { .. } => "mixed",
+        Fabric::Procs => "procs",
+        _ => "threads",
     };
     let line = |of: &Parameters| {
         let points: Vec<_> = of.points.iter().map(|point| json!({"h": point.h, "us": point.seconds * 1e6})).collect();

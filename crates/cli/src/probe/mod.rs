@@ -96,7 +96,7 @@ fn run_at(place: &Place, args: &args::Probe) -> Result<ExitCode, Failure> {
 /// Prints and writes what was found, in every way that was asked for.
 fn show(place: &Place, args: &args::Probe, found: &[Parameters]) -> Result<(), Failure> {
     let mut out = place.output();
-    let lines = || json::lines(found, place.threads());
+    let lines = || json::lines(found, place.fabric);
     match &args.json {
         Some(None) => out.write_all(lines().as_bytes())?,
         Some(Some(path)) => fs::write(path, lines()).map_err(|error| Failure::unwritten(path, &error))?,

@@ -3,13 +3,15 @@
 use super::Parameters;
 use crate::place::Place;
 use std::io::{self, Write};
+use superstep::Fabric;
 
 /// What the parameters are of. Under MPI that may be several machines, and a launcher may bind each process to a core.
 fn whose(place: &Place) -> String {
     let cores = superstep::cores();
+    let on = if place.fabric == Fabric::Procs { "processes" } else { "threads" };
     match place.threads() {
-        None if cores == 1 => "of this machine, 1 core, on threads".to_owned(),
-        None => format!("of this machine, {cores} cores, on threads"),
+        None if cores == 1 => format!("of this machine, 1 core, on {on}"),
+        None => format!("of this machine, {cores} cores, on {on}"),
         Some(1) => "under MPI, of processes of one thread".to_owned(),
         Some(threads) => format!("under MPI, of processes of {threads} threads"),
     }

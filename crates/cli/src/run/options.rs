@@ -4,11 +4,12 @@ use super::plan::Carrier;
 use crate::args::at_least_one;
 use std::{ffi::OsString, path::PathBuf};
 
-/// Run a program on so many processors: as threads here, or as processes under Slurm, Open MPI or MPICH.
+/// Run a program on so many processors: as threads or processes here, or as processes under Slurm, Open MPI or MPICH.
 ///
 /// With --fabric mpi the launcher is srun in a Slurm job, else Open MPI's mpirun, else MPICH's mpiexec; it starts a
 /// process for each processor, or for every T of them with --threads T. With --fabric threads the program is started
-/// itself, and its processors are threads. If neither is named, MPI is used if there is a launcher, and threads if not.
+/// itself, and its processors are threads; with --fabric procs it forks them. If none is named, MPI is used if there is
+/// a launcher, and threads if not.
 ///
 /// SIGINT, SIGTERM and SIGHUP are passed on. The exit code is the program's or the launcher's; if a signal ended it, it
 /// is 128 plus the signal.
@@ -16,6 +17,7 @@ use std::{ffi::OsString, path::PathBuf};
 #[command(after_help = "Examples:
   superstep run -n 4 ./sort data               four processors, by MPI if it is there
   superstep run -n 4 --fabric threads ./sort   four threads of one process
+  superstep run -n 4 --fabric procs ./sort     four processes that the program forks
   superstep run -n 8 --threads 4 ./sort        two processes of four threads
   superstep run -n 8 --hosts hosts ./sort      on the hosts of a file, of lines such as: node1 slots=4
   superstep run -n 2 -v --prefix ./sort        show the launcher's command line, and who wrote what

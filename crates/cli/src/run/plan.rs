@@ -4,14 +4,17 @@ use crate::failure::Failure;
 use clap::ValueEnum;
 use std::ffi::OsString;
 
-/// What `SUPERSTEP_FABRIC` says for threads.
+/// What `SUPERSTEP_FABRIC` says for threads, and for processes that the program forks itself.
 pub(super) const THREADS: &str = "threads";
+const PROCS: &str = "procs";
 
 /// What carries the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Carrier {
     /// Threads of one process.
     Threads,
+    /// Processes that the program forks.
+    Procs,
     /// Processes that an MPI launcher starts.
     Mpi,
 }
@@ -42,6 +45,7 @@ pub(super) fn decide(asked: &Asked) -> Result<Plan, Failure> {
     // What the variable says but this command does not know, such as `sim`, is the program's own affair.
     let (is_alone, name, fabric) = match (asked.fabric, variable) {
         (Some(Carrier::Threads), _) => (true, "--fabric threads".to_owned(), Some(THREADS)),
+        (Some(Carrier::Procs), _) => (true, "--fabric procs".to_owned(), Some(PROCS)),
         (None, Some(value)) if value != "mpi" => (true, format!("SUPERSTEP_FABRIC={}", value.display()), None),
         _ => (false, String::new(), Some(THREADS)),
     };
@@ -59,9 +63,10 @@ pub(super) fn decide(asked: &Asked) -> Result<Plan, Failure> {
     Ok(Plan::Launched { processes, threads, or_alone: !is_mpi_asked && !is_mixed })
 }
 
-/// Refuses what makes no sense for one process.
+/// Refuses what makes no sense for a program that is started once.
 fn alone(asked: &Asked, because: &str) -> Result<(), Failure> {
     let what = match asked.threads {
+        Some(threads) if asked.fabric == Some(Carrier::Procs) => format!("--threads {threads} is for threads and MPI"),
         Some(threads) if threads != asked.procs => format!("--threads {threads} differs from -n {}", asked.procs),
         _ if asked.has_hosts => "--hosts names several".to_owned(),
         _ if asked.has_launcher => "--launcher starts several".to_owned(),
@@ -120,6 +125,7 @@ mod tests {
             (Asked { threads: Some(6), ..asked(6) }, launched(1, 6, true)),
             (Asked { threads_variable: Some("2".into()), ..asked(6) }, launched(3, 2, true)),
             (Asked { fabric: Some(Carrier::Threads), ..asked(3) }, Plan::Alone { fabric: Some("threads") }),
+            (Asked { fabric: Some(Carrier::Procs), ..asked(3) }, Plan::Alone { fabric: Some("procs") }),
             (Asked { fabric_variable: Some("threads".into()), ..asked(3) }, Plan::Alone { fabric: None }),
             (Asked { fabric_variable: Some("sim".into()), ..asked(3) }, Plan::Alone { fabric: None }),
         ];
@@ -147,5 +153,8 @@ mod tests {
         assert!(refusal(&Asked { has_launcher: true, ..one.clone() }).contains("--launcher"));
         assert!(refusal(&Asked { threads: Some(2), ..one.clone() }).contains("--threads 2"));
         assert!(decide(&Asked { threads: Some(4), ..one }).is_ok());
+        let forked = Asked { fabric: Some(Carrier::Procs), ..asked(4) };
+        assert!(refusal(&Asked { threads: Some(4), ..forked.clone() }).contains("--threads 4"));
+        assert!(refusal(&Asked { has_hosts: true, ..forked }).contains("--hosts"));
     }
 }
