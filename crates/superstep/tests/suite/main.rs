@@ -1,7 +1,7 @@
 //! The rules of the library as claims.
 //!
 //! Each test is a sentence about a group that holds on threads and on both simulated fabrics, whatever the group's
-//! size. The rule it stands for is named in its comment.
+//! size; and most hold on processes as well, which [`forked`] tries. The rule it stands for is named in its comment.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::format_collect, clippy::type_complexity, reason = "a claim has its cases in one place")]
@@ -18,6 +18,7 @@ mod arrays;
 mod collectives;
 mod determinism;
 mod failures;
+mod forked;
 mod groups;
 mod launch;
 mod leaving;

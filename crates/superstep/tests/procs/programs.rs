@@ -1,0 +1,145 @@
+//! The programs that the tests start.
+
+use std::{env, process, thread, time::Duration};
+use superstep::{Area, Array, Block, Config, Cyclic, Fabric, Group, Sum, Tiles};
+
+/// Runs the program that the environment names, and ends the process as a program of its own would.
+#[test]
+#[ignore = "a program that the other tests start"]
+fn program() {
+    let name = env::var("SUPERSTEP_TEST_PROGRAM").expect("a test has started this");
+    let outcome = match name.as_str() {
+        "digest" => superstep::run(digest),
+        "numbers" => superstep::run_all(|g| (g.rank(), g.size(), process::id())).map(|all| {
+            let [(rank, size, id)] = all[..] else { panic!("{all:?}") };
+            println!("numbers {rank} of {size}, {}", if id == process::id() { "here" } else { "elsewhere" });
+        }),
+        "again" => again(),
+        "printing" => printing(),
+        "nested" => superstep::run(|g| {
+            let inner = Config::new().procs(2).fabric(Fabric::Threads).run(|_| ()).expect_err("it is refused");
+            let kinds = g.step(|s| s.collect(format!("{:?}", inner.kind())));
+            if g.is_leader() {
+                println!("nested {}", kinds.join(" "));
+            }
+        }),
+        "steps" => superstep::run(steps),
+        "compute" => superstep::run(|g| {
+            announce(g);
+            thread::sleep(Duration::from_secs(600));
+        }),
+        "panic" => superstep::run(|g| {
+            announce(g);
+            g.step(|_| ());
+            assert!(g.rank() != victim(), "boom");
+            g.step(|_| ());
+        }),
+        "panic-while-others-compute" => superstep::run(|g| {
+            announce(g);
+            g.step(|_| ());
+            assert!(g.rank() != victim(), "boom");
+            thread::sleep(Duration::from_secs(600));
+        }),
+        "exit" => superstep::run(|g| {
+            announce(g);
+            g.step(|_| ());
+            if g.rank() == victim() {
+                process::exit(0);
+            }
+            g.step(|_| ());
+        }),
+        "misuse" => superstep::run(|g| {
+            announce(g);
+            let area = g.area::<u8>(1);
+            g.step(|s| s.put(if s.rank() == victim() { 99 } else { 0 }, &[1], &area, 0));
+        }),
+        other => panic!("no program {other:?}"),
+    };
+    if let Err(error) = outcome {
+        println!("error {:?} {error}", error.kind());
+        process::exit(1);
+    }
+    process::exit(0);
+}
+
+/// Says which process a processor is.
+fn announce(g: &Group) {
+    println!("pid {} {}", g.rank(), process::id());
+}
+
+/// Who is at fault.
+fn victim() -> usize {
+    env::var("SUPERSTEP_TEST_VICTIM").expect("a test has named one").parse().expect("a number")
+}
+
+/// Steps without end, with messages of all lengths under way.
+fn steps(g: &mut Group) {
+    announce(g);
+    let area: Area<u64> = g.area(1 << 17);
+    for round in 0.. {
+        let to = (g.rank() + 1) % g.size();
+        let values = vec![round; 1 << (round % 18)];
+        g.step(|s| s.put(to, &values, &area, 0));
+    }
+}
+
+/// Two good runs, and a bad one between them; and a run on threads before and after.
+fn again() -> superstep::Result {
+    let on_threads = || Config::new().procs(2).fabric(Fabric::Threads).run(|g| g.step(|s| s.reduce(1, Sum)));
+    on_threads()?;
+    let size = superstep::run(|g| g.step(|s| s.reduce(1, Sum)))?;
+    let failed = superstep::run(|g| {
+        let last = g.size() - 1;
+        g.step(|s| assert!(s.rank() != last, "boom"));
+    });
+    let failed = if failed.is_err() { "failed" } else { "went well" };
+    let after = superstep::run(|g| g.step(|s| s.reduce(1, Sum)))?;
+    println!("again {size} {failed} {after} on threads {}", on_threads()?);
+    Ok(())
+}
+
+/// Writes before the run and in it, without ends of lines, so that it is not written at once.
+fn printing() -> superstep::Result {
+    print!("before ");
+    superstep::run(|g| {
+        print!("without a new line {}. ", g.rank());
+        g.step(|_| ());
+    })
+}
+
+/// Mixes the results of many verbs into one number, floats with every bit.
+fn digest(g: &mut Group) {
+    let mut hash = 0u64;
+    let mut mix = |bits: u64| hash = (hash ^ bits).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23);
+    let x = 0.1 + g.rank() as f64 * 0.37;
+    for round in 0..20 {
+        let scaled = x * f64::from(round);
+        let (sum, before, all) = g.step(|s| (s.reduce(scaled, Sum), s.prefix(scaled, Sum), s.collect(scaled.sin())));
+        let before = g.step(|s| s.collect(before));
+        mix(sum.to_bits());
+        before.iter().chain(&all).for_each(|x| mix(x.to_bits()));
+    }
+    let sums = g.array::<f64, Cyclic>(20_011);
+    let table: Array<f64, Tiles<2>, 2> = g.array_with([90, 70], Tiles([2, 3]));
+    let places: Vec<usize> = (0..100_000).map(|i| (i * i + 7 * g.rank()) % 20_011).collect();
+    let values: Vec<f64> = places.iter().map(|&i| (i as f64).sqrt() + x).collect();
+    let gathered = g.step(|s| {
+        s.scatter(&sums, &places, &values, Sum);
+        s.scatter(&sums, &places[..50], &values[..50], |a: &mut f64, b: &f64| *a = *a * 0.5 + b);
+        s.update_with(&table, (2..80, ..), &vec![x; 78 * 70], Sum);
+        s.gather(&sums, &[100, 3, 57, 3])
+    });
+    for x in &gathered {
+        mix(x.to_bits());
+    }
+    let (whole, tiles) = g.step(|s| (s.mirror(&sums, ..), s.mirror(&table, (.., ..))));
+    whole.iter().chain(&tiles).for_each(|x| mix(x.to_bits()));
+    let blocks = g.array::<f64, Block>(20_011);
+    g.step(|s| s.assign(&blocks, &sums));
+    let inner = g.split(2, |sub| sub.step(|s| s.reduce(x, Sum))).unwrap_or(0.0);
+    let (inner, blocks) = g.step(|s| (s.collect(inner), s.mirror(&blocks, ..)));
+    inner.iter().chain(&blocks).for_each(|x| mix(x.to_bits()));
+    if g.is_leader() {
+        println!("digest {hash:016x}");
+    }
+}
