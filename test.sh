@@ -39,8 +39,9 @@ for example in crates/superstep/examples/*.rs; do
   for procs in 1 2 5; do
     SUPERSTEP_PROCS=$procs cargo run --quiet --package superstep --example "$name" >/dev/null
     SUPERSTEP_PROCS=$procs SUPERSTEP_FABRIC=sim cargo run --quiet --package superstep --example "$name" >/dev/null
+    SUPERSTEP_PROCS=$procs SUPERSTEP_FABRIC=procs cargo run --quiet --package superstep --example "$name" >/dev/null
   done
-  echo "$name: ends well with 1, 2 and 5 processors, on threads and simulated"
+  echo "$name: ends well with 1, 2 and 5 processors, on threads, simulated and on processes"
 done
 
 say "the claims again, under MPI"
