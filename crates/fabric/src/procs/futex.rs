@@ -21,8 +21,8 @@ pub(super) fn wake(word: &AtomicU32) {
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
 }
 
-/// Whether the kernel runs a fence on every core that runs a process of ours, when one of them asks for it: then who sets
-/// a number in every superstep needs none, and who goes to sleep asks for it.
+/// Whether the kernel runs a fence on every core that runs a process of ours, when one of them asks for it: then who
+/// sets a number in every superstep needs none, and who goes to sleep asks for it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fences(bool);
 
@@ -65,16 +65,6 @@ impl Count {
         }
     }
 
-    /// Sleeps until it may have changed from `seen`.
-    #[cold]
-    pub(super) fn sleep(&self, seen: u32) {
-        self.sleepers.fetch_add(1, Ordering::SeqCst);
-        if self.number.load(Ordering::SeqCst) == seen {
-            sleep(&self.number, seen, NAP);
-        }
-        self.sleepers.fetch_sub(1, Ordering::SeqCst);
-    }
-
     /// Sets it as [`set`](Self::set) does, with the light half of an asymmetric fence where there is one: this runs in
     /// every superstep, and a swap would wait for the line that the others look at before it lets anything else go on.
     #[inline]
@@ -89,7 +79,7 @@ impl Count {
         }
     }
 
-    /// Sleeps as [`sleep`](Self::sleep) does, where others set it lightly.
+    /// Sleeps until it may have changed from `seen`; others may set it lightly.
     #[cold]
     pub(super) fn sleep_heavily(&self, seen: u32, fences: Fences) {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
