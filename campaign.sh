@@ -22,6 +22,7 @@ done
 
 echo "== transfers of more than 4 GiB (needs 20 GiB of memory)"
 cargo test --release --package superstep --test mpi -- --ignored --skip programs::program
+cargo test --release --package superstep-bsp --test bsp -- --ignored
 
 echo "== the claims across four hosts, and a program of which one host is cut off"
 ./hosts.sh up 4
