@@ -296,13 +296,10 @@ extern "C" fn at_exit(code: i32, _: *mut libc::c_void) {
     }
 }
 
-/// Lets process 0 say why it is ended because another one has, unless it has said so already; nothing is left to say.
+/// What process 0 says when it is ended because another one has.
 fn parting_words(failure: &Failure) -> String {
     let words = last_words(failure);
-    if !words.is_empty() {
-        say(&format!("bsp_end: {words} before it has called bsp_end"));
-    }
-    String::new()
+    if words.is_empty() { words } else { format!("bsp_end: {words} before it has called bsp_end") }
 }
 
 /// Ends the whole job, from whichever process.

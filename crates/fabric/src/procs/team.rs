@@ -52,7 +52,7 @@ const RAISED: u32 = u32::MAX;
 pub struct Terms {
     /// How long those who compute have until they are ended.
     pub grace: Duration,
-    /// What process 0 prints for a failure that has ended it; nothing if that is empty.
+    /// What process 0 prints for a failure that has ended it; nothing if that is empty, or if somebody has said why.
     pub last_words: fn(&Failure) -> String,
 }
 
@@ -400,7 +400,7 @@ fn watch(shared: &Shared, children: &[i32], is_home: &AtomicBool, terms: Terms) 
             continue;
         }
         let words = raised(board).map_or_else(String::new, |failure| (terms.last_words)(&failure));
-        if !words.is_empty() {
+        if !words.is_empty() && board.spoken.swap(1, Ordering::AcqRel) == 0 {
             eprintln!("{words}");
         }
         // SAFETY: it ends the process.
