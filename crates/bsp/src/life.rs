@@ -19,7 +19,7 @@ use std::{
     ptr::null_mut,
     sync::{
         OnceLock,
-        atomic::{AtomicU8, AtomicUsize, Ordering},
+        atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -29,6 +29,8 @@ const INSIDE: u8 = 1;
 const AFTER: u8 = 2;
 
 static PHASE: AtomicU8 = AtomicU8::new(BEFORE);
+/// The process that has begun, or is about to.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
 static RANK: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 /// How this process came to be one of several.
@@ -145,6 +147,7 @@ pub(crate) fn init(spmd: Option<Spmd>) {
         fail(NAME, Fault::AlreadyBegun);
     }
     IS_INITIALISED.store(1, Ordering::Release);
+    PROCESS.store(std::process::id(), Ordering::Release);
     watch_exit();
     if Wishes::read(NAME).origin == Origin::Launched {
         match mpi::place() {
@@ -187,11 +190,13 @@ pub(crate) fn begin(asked: i64) {
         }
         Origin::Launched => launched(NAME, asked),
     };
+    PROCESS.store(std::process::id(), Ordering::Release);
     RANK.store(ground.rank(), Ordering::Release);
     if let Some(speaker) = ground.speaker() {
         let _ = SPEAKER.set(speaker);
     }
-    MACHINE.set(Box::into_raw(Box::new(Machine::new(ground))));
+    let machine = Machine::new(ground, wishes.origin == Origin::Launched);
+    MACHINE.set(Box::into_raw(Box::new(machine)));
     PHASE.store(INSIDE, Ordering::Release);
 }
 
@@ -236,14 +241,21 @@ pub(crate) fn end() {
     PHASE.store(AFTER, Ordering::Release);
     // SAFETY: it was made by `Box::into_raw` in `begin`, and nobody finds it any more.
     let machine = unsafe { Box::from_raw(machine) };
-    let rank = machine.rank;
+    let (rank, is_launched) = (machine.rank, machine.is_launched);
     let failure = machine.ground.end();
     if let Some(failure) = failure {
         say(&format!("{NAME}: {}", last_words(&failure)));
         stop();
     }
-    if rank > 0 {
+    if rank > 0 && is_launched {
         exit(0);
+    }
+    if rank > 0 {
+        // Not as if main had returned: that would put back what this copy of process 0 has read ahead in its files, and
+        // process 0 reads on in the same ones.
+        flush();
+        // SAFETY: it ends the process.
+        unsafe { libc::_exit(0) };
     }
 }
 
@@ -283,6 +295,10 @@ unsafe extern "C" {
 
 /// The process ends: it should have ended its parallel part, and have had one.
 extern "C" fn at_exit(code: i32, _: *mut libc::c_void) {
+    if std::process::id() != PROCESS.load(Ordering::Acquire) {
+        // A process that the program has forked for itself.
+        return;
+    }
     match PHASE.load(Ordering::Acquire) {
         INSIDE => fail("bsp_end", Fault::MissingEnd),
         BEFORE if IS_INITIALISED.load(Ordering::Acquire) == 1 => {

@@ -56,6 +56,8 @@ pub(crate) struct Machine {
     pub(crate) ground: Box<dyn Ground>,
     pub(crate) rank: usize,
     pub(crate) size: usize,
+    /// Whether a launcher has started this process.
+    pub(crate) is_launched: bool,
     pub(crate) out: Vec<Stream>,
     answers: Vec<Stream>,
     pub(crate) registry: Registry,
@@ -90,7 +92,7 @@ const BLIND: u64 = 8;
 const CLEAR: u64 = 16;
 
 impl Machine {
-    pub(crate) fn new(mut ground: Box<dyn Ground>) -> Self {
+    pub(crate) fn new(mut ground: Box<dyn Ground>, is_launched: bool) -> Self {
         const { assert!(CHANNELS == 2 && STREAMS == 4) };
         let (rank, size) = (ground.rank(), ground.size());
         let (out, answers) = (ground.streams(0), ground.streams(1));
@@ -98,6 +100,7 @@ impl Machine {
             ground,
             rank,
             size,
+            is_launched,
             out,
             answers,
             registry: Registry::new(rank, size),

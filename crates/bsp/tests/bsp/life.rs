@@ -86,6 +86,40 @@ fn nobody_outlives_process_0() {
 }
 
 #[test]
+fn a_program_may_fork_for_itself() {
+    let text = "#include <sys/wait.h>\nint main(void) { int i; bsp_begin(3); bsp_sync();\n\
+                for (i = 0; i < 2; i++) { pid_t k = fork(); if (k == 0) exit(0); waitpid(k, NULL, 0); bsp_sync(); }\n\
+                if (system(\"true\") != 0) bsp_abort(\"no shell\"); bsp_sync(); bsp_end(); printf(\"after\\n\"); return 0; }";
+    let program = program("forks", text);
+    let outcome = run(&mut Start::Forked.command(&program, 3), "").good("it ends");
+    assert_eq!((outcome.out.as_str(), outcome.err.as_str()), ("after\n", ""));
+    nobody_is_left(&program);
+}
+
+#[test]
+fn process_0_reads_on_where_it_was_in_its_files() {
+    let text = "int main(int argc, char **argv) { FILE *f; int n, last = -1; (void)argc; f = fopen(argv[1], \"r\");\n\
+                if (fscanf(f, \"%d\", &last) != 1) return 4; bsp_begin(3); bsp_sync(); bsp_end();\n\
+                while (fscanf(f, \"%d\", &n) == 1) { if (n != last + 1) return 3; last = n; }\n\
+                printf(\"%d\\n\", last); return 0; }";
+    let (program, numbers) = (program("reads-on", text), scratch().join("numbers.txt"));
+    let lines: Vec<String> = (0..50_000).map(|number: i32| number.to_string()).collect();
+    fs::write(&numbers, lines.join("\n")).expect("there is room for a file");
+    let outcome = run(Start::Forked.command(&program, 3).arg(&numbers), "").good("it reads everything once");
+    assert_eq!(outcome.out, "49999\n");
+}
+
+#[test]
+fn a_program_may_ignore_its_children() {
+    let text = "#include <signal.h>\nint main(void) { signal(SIGCHLD, SIG_IGN); bsp_begin(3); bsp_sync(); bsp_end();\n\
+                printf(\"after\\n\"); return 5; }";
+    let program = program("ignores", text);
+    let outcome = run(&mut Start::Forked.command(&program, 3), "");
+    assert_eq!((outcome.code, outcome.out.as_str(), outcome.err.as_str()), (Some(5), "after\n", ""));
+    nobody_is_left(&program);
+}
+
+#[test]
 fn more_processes_than_cores_work() {
     let text = "int main(void) { int i, sum = 0, one = 1, got[40]; bsp_begin(24);\n\
                 for (i = 0; i < 50; i++) bsp_sync(); bsp_exchange(got, got, 0); bsp_gather(0, &one, got, sizeof one);\n\

@@ -341,13 +341,30 @@ fn end(child: i32) {
 
 /// Waits for a child; says how it ended, if it did.
 fn wait(child: i32, options: i32) -> Option<i32> {
-    let mut status = 0;
-    // SAFETY: the status lives in this function.
-    let pid = unsafe { libc::waitpid(child, &raw mut status, options) };
-    (pid == child).then_some(status)
+    loop {
+        let mut status = 0;
+        // SAFETY: the status lives in this function.
+        let pid = unsafe { libc::waitpid(child, &raw mut status, options) };
+        if pid == child {
+            return Some(status);
+        }
+        let error = io::Error::last_os_error();
+        match error.raw_os_error() {
+            // The program wants to know nothing of its children, or has waited for this one itself.
+            Some(libc::ECHILD) if pid < 0 => return Some(UNKNOWN),
+            Some(libc::EINTR) if pid < 0 => {}
+            _ => return None,
+        }
+    }
 }
 
+/// How a child ended that somebody else has waited for.
+const UNKNOWN: i32 = i32::MIN;
+
 fn in_words(status: i32) -> String {
+    if status == UNKNOWN {
+        return "has ended in the middle of the run".into();
+    }
     if libc::WIFSIGNALED(status) {
         return format!("was killed by signal {}", libc::WTERMSIG(status));
     }
@@ -376,7 +393,8 @@ fn watch(shared: &Shared, children: &[i32], is_home: &AtomicBool, terms: Terms) 
             // SAFETY: the file was opened here; one below 0 fails.
             unsafe { libc::close(files[at].fd) };
             files[at].fd = -1;
-            let is_done = board.seats[at + 1].is_done.load(Ordering::Acquire) == 1 && status == 0;
+            let has_said = board.seats[at + 1].is_done.load(Ordering::Acquire) == 1;
+            let is_done = has_said && (status == 0 || status == UNKNOWN);
             if !is_done {
                 let died = Failure::Died { process: at + 1, how: in_words(status) };
                 write(board, 0, 0, &died);
