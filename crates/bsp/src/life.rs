@@ -285,12 +285,22 @@ fn watch_exit() {
     if IS_WATCHED.swap(1, Ordering::AcqRel) == 0 {
         // SAFETY: the function may be called when the process ends, and makes no use of what it is handed.
         unsafe { on_exit(at_exit, null_mut()) };
+        // SAFETY: the function may be called when the process ends.
+        unsafe { at_quick_exit(at_quick_end) };
     }
 }
 
 unsafe extern "C" {
     /// Lets a function be called with the code when the process ends.
     fn on_exit(call: extern "C" fn(i32, *mut libc::c_void), with: *mut libc::c_void) -> i32;
+
+    /// Lets a function be called when the process ends in a hurry.
+    fn at_quick_exit(call: extern "C" fn()) -> i32;
+}
+
+/// The process ends in a hurry.
+extern "C" fn at_quick_end() {
+    at_exit(1, null_mut());
 }
 
 /// The process ends: it should have ended its parallel part, and have had one.
@@ -314,6 +324,16 @@ extern "C" fn at_exit(code: i32, _: *mut libc::c_void) {
 
 /// What process 0 says when it is ended because another one has.
 fn parting_words(failure: &Failure) -> String {
+    // What it has printed is to come out. The thread that has just been stopped may be in the middle of printing, and
+    // then nobody waits for it.
+    let (done, is_done) = std::sync::mpsc::channel();
+    let flushing = std::thread::Builder::new().spawn(move || {
+        flush();
+        let _ = done.send(());
+    });
+    if flushing.is_ok() {
+        let _ = is_done.recv_timeout(Duration::from_millis(200));
+    }
     let words = last_words(failure);
     if words.is_empty() { words } else { format!("bsp_end: {words} before it has called bsp_end") }
 }

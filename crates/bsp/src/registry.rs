@@ -63,8 +63,8 @@ pub(crate) enum Missing {
 pub(crate) struct Registry {
     size: usize,
     rank: usize,
-    /// The newest slot of each address of this process.
-    newest: Map<u32>,
+    /// The newest slot of each address of this process, and how many it has.
+    newest: Map<(u32, u32)>,
     /// The one before it, by slot.
     before: Vec<u32>,
     /// The areas of all processes, by slot and then by rank.
@@ -106,7 +106,7 @@ impl Registry {
 
     /// Ends the newest registration of an address at the next boundary; false if there will be none.
     pub(crate) fn pop(&mut self, address: usize) -> bool {
-        let now = self.count(address);
+        let now = self.newest.get(&address).map_or(0, |&(_, count)| i64::from(count));
         let more = self.more.entry(address).or_default();
         if now + *more <= 0 {
             return false;
@@ -115,19 +115,6 @@ impl Registry {
         self.pops += 1;
         self.events.push(Event::Pop(address));
         true
-    }
-
-    /// How many slots an address has. Nearly always none or one, and then this takes no time.
-    fn count(&self, address: usize) -> i64 {
-        let mut slot = self.newest.get(&address).copied().unwrap_or(NONE);
-        let most = self.more.get(&address).map_or(1, |more| 1 - more);
-        let mut count = 0;
-        // More than will be popped need not be counted.
-        while slot != NONE && count < most {
-            count += 1;
-            slot = self.before[slot as usize];
-        }
-        count
     }
 
     /// How many pushes and pops the next boundary brings.
@@ -143,7 +130,7 @@ impl Registry {
         }
         match self.newest.get(&address) {
             // NULL stands for an area that is not registered.
-            Some(&slot) if address != 0 => {
+            Some(&(slot, _)) if address != 0 => {
                 self.last = (address, slot);
                 Ok(slot)
             }
@@ -170,6 +157,10 @@ impl Registry {
         // Numbers that the pushes will get, and what they hide.
         let (mut free, mut next) = (self.free.iter().rev(), self.before.len() as u32);
         let (mut newest, mut before): (Map<u32>, Map<u32>) = (Map::default(), Map::default());
+        let now = |newest: &Map<u32>, address: usize| {
+            let known = || self.newest.get(&address).map(|&(slot, _)| slot);
+            newest.get(&address).copied().or_else(known).unwrap_or(NONE)
+        };
         for event in &self.events {
             match *event {
                 Event::Push(area) => {
@@ -178,12 +169,11 @@ impl Registry {
                         next += 1;
                         next - 1
                     });
-                    let now = newest.get(&area.address).or_else(|| self.newest.get(&area.address));
-                    before.insert(slot as usize, now.copied().unwrap_or(NONE));
+                    before.insert(slot as usize, now(&newest, area.address));
                     newest.insert(area.address, slot);
                 }
                 Event::Pop(address) => {
-                    let slot = newest.get(&address).or_else(|| self.newest.get(&address)).copied().unwrap_or(NONE);
+                    let slot = now(&newest, address);
                     ends.push(slot);
                     let below = before.get(&(slot as usize)).or_else(|| self.before.get(slot as usize));
                     newest.insert(address, below.copied().unwrap_or(NONE));
@@ -209,12 +199,14 @@ impl Registry {
                     });
                     let at = slot as usize * self.size;
                     self.areas[at..at + theirs.len()].copy_from_slice(theirs);
-                    self.before[slot as usize] = self.newest.insert(area.address, slot).unwrap_or(NONE);
+                    let (below, count) = self.newest.get(&area.address).copied().unwrap_or((NONE, 0));
+                    self.before[slot as usize] = below;
+                    self.newest.insert(area.address, (slot, count + 1));
                 }
                 Event::Pop(address) => {
-                    let Some(slot) = self.newest.remove(&address) else { continue };
+                    let Some((slot, count)) = self.newest.remove(&address) else { continue };
                     if self.before[slot as usize] != NONE {
-                        self.newest.insert(address, self.before[slot as usize]);
+                        self.newest.insert(address, (self.before[slot as usize], count - 1));
                     }
                     // What still names it finds no room there.
                     let at = slot as usize * self.size;

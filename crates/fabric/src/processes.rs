@@ -137,6 +137,24 @@ impl Signals {
     }
 }
 
+/// Does something while no signal reaches the calling thread. A thread that is started meanwhile never gets one: signals
+/// to the process are for the threads of the program.
+pub(crate) fn without_signals<R>(work: impl FnOnce() -> R) -> R {
+    // SAFETY: Q1.
+    let mut all = unsafe { zeroed::<libc::sigset_t>() };
+    let mut before = all;
+    // SAFETY: Q2.
+    unsafe { libc::sigfillset(&raw mut all) };
+    // SAFETY: Q2.
+    let code = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, &raw mut before) };
+    let result = work();
+    if code == 0 {
+        // SAFETY: Q2.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, null_mut()) };
+    }
+    result
+}
+
 /// Lets what `command` starts get SIGTERM when the thread that starts it ends, by whatever cause: a process that is
 /// killed outright cannot end its children itself. Start it from a thread that lasts, such as the main one.
 pub fn die_with_parent(command: &mut Command) {

@@ -110,6 +110,24 @@ fn process_0_reads_on_where_it_was_in_its_files() {
 }
 
 #[test]
+fn signals_are_for_the_threads_of_the_program() {
+    let text = "#include <signal.h>\nint main(void) { sigset_t s; int got = 0; bsp_begin(2); sigemptyset(&s);\n\
+                sigaddset(&s, SIGUSR1); sigprocmask(SIG_BLOCK, &s, NULL); bsp_sync();\n\
+                kill(getpid(), SIGUSR1); if (sigwait(&s, &got) != 0 || got != SIGUSR1) bsp_abort(\"not mine\");\n\
+                bsp_sync(); bsp_end(); return 0; }";
+    let program = program("signals", text);
+    run(&mut Start::Forked.command(&program, 2), "").good("everybody waits for its own signal");
+}
+
+#[test]
+fn what_was_printed_comes_out_when_another_process_aborts() {
+    let text = "int main(void) { bsp_begin(2); if (bsp_pid() == 0) printf(\"here\\n\"); bsp_sync();\n\
+                if (bsp_pid() == 1) bsp_abort(\"enough\"); for (;;) pause(); }";
+    let outcome = run(&mut Start::Forked.command(&program("printed", text), 2), "");
+    assert_eq!((outcome.code, outcome.out.as_str(), outcome.err.as_str()), (Some(1), "here\n", "enough\n"));
+}
+
+#[test]
 fn a_program_may_ignore_its_children() {
     let text = "#include <signal.h>\nint main(void) { signal(SIGCHLD, SIG_IGN); bsp_begin(3); bsp_sync(); bsp_end();\n\
                 printf(\"after\\n\"); return 5; }";

@@ -148,6 +148,23 @@ static void registering_over_and_over_works(void)
     }
 }
 
+static void one_address_may_be_registered_many_times(void)
+{
+    char area[8] = { 0 }, value = (char)(me + 1);
+    int i;
+    for (i = 0; i < 50000; i++)
+        bsp_push_reg(area, (bsp_size_t)(i % 8 + 1));
+    bsp_sync();
+    for (i = 0; i < 49998; i++)
+        bsp_pop_reg(area);
+    bsp_sync();
+    bsp_put((me + 1) % all, &value, area, 1, 1);
+    bsp_sync();
+    CHECK(area[1] == (me + all - 1) % all + 1);
+    bsp_pop_reg(area);
+    bsp_pop_reg(area);
+}
+
 static void a_million_registrations_work(void)
 {
     static char many[1000000];
@@ -174,6 +191,7 @@ const struct claim registration_claims[] = {
     { "sizes_of_one_slot_may_differ", sizes_of_one_slot_may_differ },
     { "areas_may_overlap", areas_may_overlap },
     { "registering_over_and_over_works", registering_over_and_over_works },
+    { "one_address_may_be_registered_many_times", one_address_may_be_registered_many_times },
     { "a_million_registrations_work", a_million_registrations_work },
     { NULL, NULL },
 };

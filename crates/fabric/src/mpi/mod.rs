@@ -60,6 +60,8 @@ impl std::error::Error for Unable {}
 
 /// This process among those that were launched together.
 struct World {
+    /// The system's number of this process.
+    process: u32,
     office: Office,
     pulse: Arc<Pulse>,
     runs: AtomicU64,
@@ -109,6 +111,7 @@ fn start() -> Result<World, Unable> {
     // SAFETY: the function is one without arguments that may be called when the process ends.
     unsafe { libc::atexit(finish) };
     Ok(World {
+        process: std::process::id(),
         office,
         pulse,
         runs: AtomicU64::new(0),
@@ -134,6 +137,10 @@ fn same(office: &Office, mine: u64, what: &str) -> Result<(), Unable> {
 /// Ends MPI with the process.
 extern "C" fn finish() {
     let Some(Ok(world)) = WORLD.get() else { return };
+    if std::process::id() != world.process {
+        // A process that the program has forked for itself: MPI is none of its business.
+        return;
+    }
     if world.is_running.load(Ordering::Acquire) {
         // The program has ended itself in the middle of a run: the others would wait for it.
         world.office.mpi.abort(1);

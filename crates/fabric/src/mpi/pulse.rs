@@ -14,7 +14,7 @@
 //! compute or sit in a call of MPI that will never return, it ends the process.
 
 use super::calls::Mpi;
-use crate::{circle::Alarm, failure::Failure};
+use crate::{circle::Alarm, failure::Failure, processes::without_signals};
 use std::{
     env,
     net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket},
@@ -125,7 +125,8 @@ impl Pulse {
         let pulse = Arc::new(Self { watch: Mutex::default(), beat, staying });
         let thread = Thread { pulse: Arc::clone(&pulse), socket, token, me, peers, timeout, launcher: parent() };
         let named = std::thread::Builder::new().name("superstep-pulse".to_owned());
-        named.spawn(move || thread.go()).map_err(|why| format!("no thread for the heartbeat: {why}"))?;
+        without_signals(|| named.spawn(move || thread.go()))
+            .map_err(|why| format!("no thread for the heartbeat: {why}"))?;
         Ok(pulse)
     }
 

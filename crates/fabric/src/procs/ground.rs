@@ -56,7 +56,15 @@ struct Length(AtomicU64);
 unsafe impl Common for Length {}
 
 /// How much memory to ask for; only what is used is taken.
-const MEMORY: usize = 1 << 45;
+const MEMORY: usize = 1 << 46;
+
+/// The same under valgrind, which reads all memory there is to look for leaks, and so takes all of it.
+const MEMORY_WATCHED: usize = 1 << 29;
+
+fn memory() -> usize {
+    let is_watched = std::env::var_os("LD_PRELOAD").is_some_and(|names| names.to_string_lossy().contains("vgpreload"));
+    if is_watched { MEMORY_WATCHED } else { MEMORY }
+}
 
 /// Where everything lies (G3).
 #[derive(Clone, Copy)]
@@ -119,10 +127,15 @@ impl Forked {
     ///
     /// As there.
     pub fn fork(size: usize, terms: super::Terms) -> std::io::Result<Self> {
-        let team = Team::fork(size, MEMORY, terms)?;
+        let team = Team::fork(size, memory(), terms)?;
         let shared = Arc::clone(team.shared());
         let layout = Layout::new(size, shared.len());
         if layout.room == 0 {
+            if team.rank() > 0 {
+                // Process 0 says why.
+                team.excuse();
+                std::process::exit(0);
+            }
             return Err(std::io::ErrorKind::OutOfMemory.into());
         }
         let heap = Heap::new(layout.heaps + team.rank() * layout.heap, layout.heap);

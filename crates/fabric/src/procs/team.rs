@@ -8,7 +8,7 @@ use super::{
     futex::Count,
     shared::{Common, Shared},
 };
-use crate::{circle::Alarm, failure::Failure, ground::Speaker};
+use crate::{circle::Alarm, failure::Failure, ground::Speaker, processes::without_signals};
 use std::{
     io,
     sync::{
@@ -114,7 +114,7 @@ impl Team {
         let is_home = Arc::new(AtomicBool::new(false));
         let (watched, home) = (Arc::clone(&shared), Arc::clone(&is_home));
         let watching = std::thread::Builder::new().name("superstep watch".into()).stack_size(256 << 10);
-        let thread = watching.spawn(move || watch(&watched, &children, &home, terms))?;
+        let thread = without_signals(|| watching.spawn(move || watch(&watched, &children, &home, terms)))?;
         Ok(Self { shared, rank: 0, size, watch: Some(Watch { thread, is_home }) })
     }
 
