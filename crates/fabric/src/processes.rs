@@ -137,8 +137,8 @@ impl Signals {
     }
 }
 
-/// Does something while no signal reaches the calling thread. A thread that is started meanwhile never gets one: signals
-/// to the process are for the threads of the program.
+/// Does something while no signal reaches the calling thread. A thread that is started meanwhile never gets one:
+/// signals to the process are for the threads of the program.
 pub(crate) fn without_signals<R>(work: impl FnOnce() -> R) -> R {
     // SAFETY: Q1.
     let mut all = unsafe { zeroed::<libc::sigset_t>() };

@@ -89,7 +89,8 @@ fn nobody_outlives_process_0() {
 fn a_program_may_fork_for_itself() {
     let text = "#include <sys/wait.h>\nint main(void) { int i; bsp_begin(3); bsp_sync();\n\
                 for (i = 0; i < 2; i++) { pid_t k = fork(); if (k == 0) exit(0); waitpid(k, NULL, 0); bsp_sync(); }\n\
-                if (system(\"true\") != 0) bsp_abort(\"no shell\"); bsp_sync(); bsp_end(); printf(\"after\\n\"); return 0; }";
+                if (system(\"true\") != 0) bsp_abort(\"no shell\"); bsp_sync(); bsp_end();\n\
+                printf(\"after\\n\"); return 0; }";
     let program = program("forks", text);
     let outcome = run(&mut Start::Forked.command(&program, 3), "").good("it ends");
     assert_eq!((outcome.out.as_str(), outcome.err.as_str()), ("after\n", ""));
