@@ -176,7 +176,40 @@ fn reached() {
     }
 }
 
+/// How much shared memory this process uses, in bytes.
+fn shared_bytes() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").expect("there is a status");
+    let line = status.lines().find(|line| line.starts_with("RssShmem:")).expect("it knows of shared memory");
+    let number = line.split_whitespace().nth(1).and_then(|number| number.parse::<usize>().ok());
+    number.expect("it is a number of KiB") << 10
+}
+
+/// Memory that a stream had taken once is given back when it has had little in it for a while, and not before.
+fn given_back() {
+    const MUCH: usize = 200 << 20;
+    let terms = Terms { grace: Duration::from_secs(10), last_words: ToString::to_string };
+    let mut member = Member::new(Box::new(Forked::fork(1, terms).expect("there is room for one process")));
+    let much = vec![7; MUCH];
+    for turn in 0..40 {
+        // It comes and goes first, and then it does not come again.
+        if turn < 10 && turn % 2 == 0 {
+            assert!(member.streams[0][0].push(&much));
+        }
+        member.turn(0, &[0; 7]).expect("nothing fails");
+        if turn < 10 {
+            assert!(shared_bytes() >= MUCH, "it is needed again soon");
+        }
+    }
+    assert!(shared_bytes() < MUCH / 2, "{} bytes are kept", shared_bytes());
+    assert!(member.streams[0][0].push(&much[..1000]));
+    member.turn(0, &[0; 7]).expect("nothing fails");
+    assert_eq!(member.ground.incoming(0, 0, 0), &much[..1000]);
+    assert_eq!(member.ground.end(), None);
+}
+
 fn main() {
+    given_back();
+    println!("memory that is not needed any more: ok");
     for size in [1, 2, 3, 7] {
         forked(size);
         println!("forked processes, {size}: ok");

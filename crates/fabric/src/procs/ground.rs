@@ -55,6 +55,20 @@ struct Length(AtomicU64);
 // SAFETY: an atomic.
 unsafe impl Common for Length {}
 
+/// How much of a stream's memory is kept, however little is in it.
+const KEPT: usize = 64 << 20;
+
+/// After how many turns with much less in it a stream gives back what it had taken.
+const TURNS_KEPT: u32 = 8;
+
+/// A copy of a stream that has had very much in it.
+struct Peak {
+    number: usize,
+    len: usize,
+    /// How often it has had much less since.
+    turns: u32,
+}
+
 /// How much memory to ask for; only what is used is taken.
 const MEMORY: usize = 1 << 46;
 
@@ -114,6 +128,8 @@ pub struct Forked {
     fences: Fences,
     heap: Heap,
     can_reach: Cell<Option<bool>>,
+    /// Mostly empty.
+    peaks: Vec<Peak>,
 }
 
 impl Forked {
@@ -152,6 +168,7 @@ impl Forked {
             fences: Fences::register(),
             heap,
             can_reach: Cell::new(None),
+            peaks: Vec::new(),
         })
     }
 
@@ -216,6 +233,38 @@ impl Forked {
         Ok(())
     }
 
+    /// Remembers which streams have had very much in them.
+    fn note_peaks(&mut self, peaks: Vec<Peak>) {
+        for peak in peaks {
+            match self.peaks.iter_mut().find(|known| known.number == peak.number) {
+                Some(known) => known.len = known.len.max(peak.len),
+                None => self.peaks.push(peak),
+            }
+        }
+    }
+
+    /// Gives back memory of copies that this process is about to fill, if they had very much in them once, and for a
+    /// while much less: memory that is shared stays until it is given back.
+    fn give_back(&mut self, numbers: std::ops::Range<usize>) {
+        let mut peaks = std::mem::take(&mut self.peaks);
+        peaks.retain_mut(|peak| {
+            if !numbers.contains(&peak.number) {
+                return true;
+            }
+            let last = self.length(peak.number).load(Ordering::Relaxed) as usize;
+            peak.turns = if last < peak.len / 4 { peak.turns + 1 } else { 0 };
+            if peak.turns < TURNS_KEPT {
+                return true;
+            }
+            let at = self.layout.streams + peak.number * self.layout.room + KEPT;
+            let len = (peak.len - KEPT).next_multiple_of(4096).min(self.layout.room - KEPT);
+            // SAFETY: G1: this copy is this process's alone now, and nothing is in it. Its pages are whole (G3).
+            unsafe { libc::madvise(self.shared.range(at, len).as_ptr().cast(), len, libc::MADV_REMOVE) };
+            false
+        });
+        self.peaks = peaks;
+    }
+
     /// Waits until another process has come through all boundaries that I have: before that it may still write what was
     /// put before this step.
     fn wait_settled(&self, other: usize) -> bool {
@@ -240,10 +289,14 @@ impl Ground for Forked {
 
     fn turn(&mut self, channel: usize, out: &mut [Stream], mine: &Words, said: &mut Vec<Words>) -> Result<(), Failure> {
         let first = self.layout.number(channel, self.copies[channel], self.rank(), 0, 0);
+        let mut peaks = Vec::new();
         for (at, stream) in out.iter().enumerate() {
             let (length, len) = (self.length(first + at), stream.len() as u64);
             if length.load(Ordering::Relaxed) != len {
                 length.store(len, Ordering::Relaxed);
+                if stream.len() > KEPT {
+                    peaks.push(Peak { number: first + at, len: stream.len(), turns: 0 });
+                }
             }
         }
         self.meet(mine, said)?;
@@ -253,6 +306,8 @@ impl Ground for Forked {
             // SAFETY: as in `lend`.
             unsafe { stream.move_to(self.memory(first + at), self.layout.room) };
         }
+        self.note_peaks(peaks);
+        self.give_back(first..first + out.len());
         Ok(())
     }
 
