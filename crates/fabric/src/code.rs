@@ -116,7 +116,7 @@ impl<K: Task> Entry<K> {
 }
 
 /// The memory that the program, or the library that this is in, was loaded to.
-fn parts() -> &'static [Range<usize>] {
+pub(crate) fn parts() -> &'static [Range<usize>] {
     static PARTS: OnceLock<Vec<Range<usize>>> = OnceLock::new();
     PARTS.get_or_init(|| {
         let mut found: Vec<Range<usize>> = Vec::new();

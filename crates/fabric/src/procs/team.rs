@@ -91,6 +91,11 @@ impl Team {
         let parent = unsafe { libc::getpid() };
         board.seats[0].pid.store(parent, Ordering::Relaxed);
         allow_reach();
+        // What is found out once is found out now: another thread might be about to, and would never come to an end in
+        // the copy.
+        crate::threads::cores();
+        crate::threads::allowed();
+        crate::code::parts();
         let mut children = Vec::with_capacity(size - 1);
         for rank in 1..size {
             // SAFETY: the child goes on with a copy of this thread alone. It takes no lock of the library that another

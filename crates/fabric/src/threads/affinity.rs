@@ -32,14 +32,19 @@ fn cores(set: &Set) -> Vec<usize> {
     (0..libc::CPU_SETSIZE as usize).filter(|&core| unsafe { libc::CPU_ISSET(core, set) }).collect()
 }
 
-/// Binds the calling thread to the `rank`-th core that this process may use, counted round, or to all of them again.
-pub(crate) fn bind(rank: Option<usize>) {
+/// The cores that this process may use.
+pub(crate) fn allowed() -> Set {
     static ALLOWED: OnceLock<Set> = OnceLock::new();
-    let allowed = *ALLOWED.get_or_init(|| {
+    *ALLOWED.get_or_init(|| {
         // SAFETY: it takes nothing and cannot fail.
         let process = unsafe { libc::getpid() };
         of_thread(process).expect("the kernel tells which cores this process may use")
-    });
+    })
+}
+
+/// Binds the calling thread to the `rank`-th core that this process may use, counted round, or to all of them again.
+pub(crate) fn bind(rank: Option<usize>) {
+    let allowed = allowed();
     let set = rank.map_or(allowed, |rank| {
         let cores = cores(&allowed);
         // SAFETY: B1.

@@ -16,6 +16,7 @@ pub(crate) mod wait;
 #[cfg(all(test, loom))]
 mod loom_tests;
 
+pub(crate) use affinity::allowed;
 pub(crate) use alarm::Cord;
 pub use pool::{Options, is_processor};
 pub use wait::cores;
