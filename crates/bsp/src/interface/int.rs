@@ -132,10 +132,10 @@ extern "C" fn bsp_hpmove(tag_ptr: *mut *mut c_void, payload_ptr: *mut *mut c_voi
 }
 
 /// A function of the program that combines two values.
-pub(super) type Operator = extern "C" fn(*mut c_void, *const c_void, *const c_void, c_int);
+type Operator = extern "C" fn(*mut c_void, *const c_void, *const c_void, c_int);
 
 /// Runs a collective of `bytes` bytes that uses a function of the program.
-pub(super) fn combine(which: Collective, operator: Option<Operator>, src: *const c_void, dst: *mut c_void, bytes: i64) {
+fn combine(which: Collective, operator: Option<Operator>, src: *const c_void, dst: *mut c_void, bytes: i64) {
     let Some(operator) = operator else { fail(which.name(), Fault::NullPointer("the function")) };
     let call = Call { which, root: 0, source: src.expose_provenance(), target: dst.expose_provenance(), len: bytes };
     call.run(Some(&|result, left, right| {

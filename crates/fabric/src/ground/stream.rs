@@ -114,23 +114,6 @@ impl Stream {
         true
     }
 
-    /// Appends bytes and up to `align` - 1 zeros, so that what follows lies on a multiple of it.
-    #[inline]
-    #[must_use = "what was not appended is lost"]
-    pub fn push_padded(&mut self, bytes: &[u8], align: usize) -> bool {
-        const MOST: usize = 16;
-        let padding = (self.len + bytes.len()).next_multiple_of(align) - self.len - bytes.len();
-        if padding >= MOST || !self.make_room(bytes.len() + MOST) || !self.push(bytes) {
-            return false;
-        }
-        // SAFETY: T1: there is room for as many more.
-        let end = unsafe { self.start.add(self.len) };
-        // SAFETY: T1: nobody else writes there.
-        unsafe { end.write_bytes(0, padding) };
-        self.len += padding;
-        true
-    }
-
     /// Appends words and then bytes, with up to 7 zeros behind them so that what follows lies on a multiple of 8.
     /// Everything before must have ended on one.
     #[inline]
@@ -197,7 +180,8 @@ mod tests {
         for round in 0..2000_u32 {
             let bytes = round.to_le_bytes();
             let count = round as usize % 5;
-            assert!(stream.push_padded(&bytes[..count.min(4)], 8));
+            assert!(stream.push_record([u64::from(round)], &bytes[..count.min(4)]));
+            expected.extend_from_slice(&u64::from(round).to_le_bytes());
             expected.extend_from_slice(&bytes[..count.min(4)]);
             expected.resize(expected.len().next_multiple_of(8), 0);
         }
