@@ -352,7 +352,7 @@ pub(crate) fn stop() -> ! {
     }
     if mpi::is_launched() {
         // What was just printed has to come through the launcher before it hears that all is over.
-        std::thread::sleep(Duration::from_millis(100));
+        std::thread::sleep(Duration::from_millis(300));
         mpi::abort(1);
     }
     // SAFETY: it ends the process; what the program wants to be run at its end might wait for others.

@@ -1,6 +1,6 @@
 //! Everything a program can do wrong: the job ends, with one line that says what it was, and nobody is left.
 
-use crate::workshop::{C, Start, here, nobody_is_left, run};
+use crate::workshop::{C, Outcome, Start, here, nobody_is_left, run};
 
 fn refuse(start: Start, name: &str) {
     let program = C.build(name, &[here().join("tests/c/misuse.c")], false);
@@ -8,14 +8,21 @@ fn refuse(start: Start, name: &str) {
     let mut count = 0;
     for line in listed.out.lines() {
         let (case, expected) = line.split_once('|').expect("a name and a line");
-        let outcome = run(start.command(&program, 2).arg(case), "");
+        let said = |outcome: &Outcome| outcome.err.lines().any(|line| line.contains(expected));
+        let mut outcome = run(start.command(&program, 2).arg(case), "");
+        // MPICH's launcher drops output now and then when a job is aborted, and mostly not twice.
+        for _ in 0..3 {
+            if start == Start::Mpich && !expected.is_empty() && !said(&outcome) && outcome.code != Some(0) {
+                outcome = run(start.command(&program, 2).arg(case), "");
+            }
+        }
         // MPICH's launcher ends everybody at once then, and takes the code of the one that ended first.
         let is_launchers = start == Start::Mpich && case == "one_exits_at_once";
         assert!(outcome.code != Some(0) || is_launchers, "{case}, {start:?}: it must not end well: {outcome:#?}");
         assert!(outcome.out.is_empty() || start != Start::Forked, "{case}, {start:?}: {outcome:#?}");
         assert!(!outcome.out.contains("nothing was noticed"), "{case}, {start:?}: {outcome:#?}");
         // Who dies says nothing, and launchers have their own words for it.
-        let is_said = expected.is_empty() || outcome.err.lines().any(|line| line.contains(expected));
+        let is_said = expected.is_empty() || said(&outcome);
         assert!(is_said, "{case}, {start:?}: nobody said {expected:?}: {outcome:#?}");
         if start == Start::Forked {
             assert_eq!(outcome.err.lines().count(), 1, "{case}: {outcome:#?}");
