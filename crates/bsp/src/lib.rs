@@ -5,11 +5,11 @@
 //! streams change hands; see [`fabric::ground`]. The order of the boundary is that of the standard: gets are read, then
 //! written, then puts are written, by rank of the sender and order of issue.
 //!
-//! - [`interface`] has the functions that programs call: C with `int`, C with `size_t`, and Fortran.
-//! - [`life`] begins and ends, [`failing`] ends early.
-//! - [`machine`] is what a process knows between the two; [`registry`], [`transfers`], [`queue`] and [`collectives`]
+//! - `interface` has the functions that programs call: C with `int`, C with `size_t`, and Fortran.
+//! - `life` begins and ends, `failing` ends early.
+//! - `machine` is what a process knows between the two; `registry`, `transfers`, `queue` and `collectives`
 //!   are parts of it.
-//! - [`program`] is the only place that touches the memory of the program.
+//! - `program` is the only place that touches the memory of the program.
 
 mod collectives;
 mod failing;
