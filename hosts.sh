@@ -70,8 +70,8 @@ executable() {
 # The suite of claims across hosts. Those that name their fabrics themselves are left out, as in test.sh.
 claims() {
   cd "$(dirname "$here")/crates/superstep"
-  run "$1" "$(executable suite)" --test-threads=1 areas:: array collectives:: groups:: leaving:: queues:: shared:: \
-    steps:: transfers:: --skip the_parent_resumes | grep -a 'test result'
+  run "$1" "$(executable suite)" --test-threads=1 areas:: array collectives:: containers:: epoch groups:: \
+    leaving:: paged queues:: shared:: steps:: transfers:: volatile:: --skip the_parent_resumes | grep -a 'test result'
 }
 
 # A program that steps for ever, of which the last host is cut off: all others must say so and end.

@@ -286,8 +286,6 @@ int main(int argc, char **argv)
         note(GET, long_moves("bsp_get", move_get, theirs, mine));
         note(PUTS, short_puts());
         for (int i = 0; i < SHORT_COUNT; i++)
-            table[indices[i]] = values[i] + (uint64_t)other - (uint64_t)pid;
-        for (int i = 0; i < SHORT_COUNT; i++)
             table[indices[i]] = 1000 * (uint64_t)i + (uint64_t)other;
         note(GETS, short_gets());
         note(SENDS, messages());

@@ -104,31 +104,27 @@ impl Call {
             }
         }
         machine.boundary(Ending::Collective(self.which), (root as u64) << 48 ^ len as u64);
-        let moved = |machine: &Machine, from: usize| -> Vec<u8> {
-            let bytes = machine.moved(from);
+        let moved = |from: usize| -> Vec<u8> {
+            let bytes = life::machine(name).moved(from);
             if bytes.len() != len {
                 fail(name, Fault::Damaged { from });
             }
             bytes.to_vec()
         };
-        let write = |machine: &Machine, from: usize, at: usize| {
-            let bytes = machine.moved(from);
-            if bytes.len() != len {
-                fail(name, Fault::Damaged { from });
-            }
+        let write = |from: usize, at: usize| {
             // SAFETY: M1: the target has room for as much as the call says.
-            unsafe { program::write(self.target + at, bytes) };
+            unsafe { program::write(self.target + at, &moved(from)) };
         };
         match self.which {
             Collective::Broadcast if rank == root => {}
-            Collective::Broadcast | Collective::Scatter => write(machine, root, 0),
+            Collective::Broadcast | Collective::Scatter => write(root, 0),
             Collective::Gather if rank != root => {}
-            Collective::Gather | Collective::Exchange => (0..size).for_each(|from| write(machine, from, from * len)),
+            Collective::Gather | Collective::Exchange => (0..size).for_each(|from| write(from, from * len)),
             Collective::Fold | Collective::Scan => {
                 let last = if self.which == Collective::Scan { rank } else { size - 1 };
-                let mut result = moved(machine, 0);
+                let mut result = moved(0);
                 for from in 1..=last {
-                    let right = moved(life::machine(name), from);
+                    let right = moved(from);
                     let mut next = result.clone();
                     // The program's own function runs, which may ask for the machine itself.
                     life::machine(name).is_in_operator = true;

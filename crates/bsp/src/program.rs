@@ -42,6 +42,11 @@ pub(crate) unsafe fn bytes_mut<'a>(address: usize, len: usize) -> &'a mut [u8] {
 /// M1 for as many bytes at `address`.
 #[inline]
 pub(crate) unsafe fn write(address: usize, bytes: &[u8]) {
+    // Eight bytes at once, which is what most are.
+    if let Ok(&word) = <&[u8; 8]>::try_from(bytes) {
+        // SAFETY: M1.
+        return unsafe { with_exposed_provenance_mut::<[u8; 8]>(address).write(word) };
+    }
     // SAFETY: M1.
     unsafe { std::ptr::copy(bytes.as_ptr(), with_exposed_provenance_mut(address), bytes.len()) };
 }

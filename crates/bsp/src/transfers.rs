@@ -65,14 +65,8 @@ pub(crate) fn apply(mut puts: &[u8], registry: &Registry) -> Result<(), Damaged>
         let address = place(registry, slot, offset, len).ok_or(Damaged)?;
         let (bytes, rest) = puts.split_at_checked(len).ok_or(Damaged)?;
         puts = rest.get(len.next_multiple_of(8) - len..).ok_or(Damaged)?;
-        // Eight bytes at once, which is what most puts are.
-        if let Ok(word) = <&[u8; 8]>::try_from(bytes) {
-            // SAFETY: M1: these bytes lie in an area that the program has registered.
-            unsafe { program::write(address, word) };
-        } else {
-            // SAFETY: as above.
-            unsafe { program::write(address, bytes) };
-        }
+        // SAFETY: M1: these bytes lie in an area that the program has registered.
+        unsafe { program::write(address, bytes) };
     }
     Ok(())
 }
@@ -188,13 +182,8 @@ impl Gets {
             let read = &mut self.read[from];
             let bytes = answers[from].get(*read..*read + len).ok_or(from)?;
             *read += len.next_multiple_of(8);
-            if let Ok(word) = <&[u8; 8]>::try_from(bytes) {
-                // SAFETY: M1: the program has named this memory for the answer.
-                unsafe { program::write(address, word) };
-            } else {
-                // SAFETY: as above.
-                unsafe { program::write(address, bytes) };
-            }
+            // SAFETY: M1: the program has named this memory for the answer.
+            unsafe { program::write(address, bytes) };
         }
         Ok(())
     }

@@ -19,6 +19,12 @@
 //!    and so does every later call; nobody is left waiting.
 //! 8. **Moving.** Where [`Circle::shares`] says so, `Tray::moved` reaches the other side by moving a pointer; elsewhere
 //!    a tray carries bytes alone.
+//! 9. **Letters.** A letter reaches its member whole and once, after every letter that I sent it before, whether or not
+//!    anybody meets. Only its member's [`Circle::next_letter`] takes it. Letters say nothing about meetings, nor
+//!    meetings about letters.
+//! 10. **Counts.** A count is a sum in which nobody waits: it is there once every member has entered it, and then it is
+//!     the same for all of them. Members enter one after the other, and each has seen the sum of one before it enters
+//!     the next.
 
 use crate::{failure::Failure, tray::Tray};
 use std::{any::Any, sync::Arc};
@@ -52,6 +58,9 @@ pub struct Melded {
     pub before: Vec<u8>,
 }
 
+/// What a count sums, number by number.
+pub type Counts = [u64; 5];
+
 /// What members that share an address space have in common.
 pub type Shared = Arc<dyn Any + Send + Sync>;
 
@@ -79,6 +88,22 @@ pub trait Circle {
     /// Takes what member `from` posted before the last meeting by swapping it with `into`, which must be empty. Says
     /// whether there was anything.
     fn take(&mut self, from: usize, into: &mut Tray) -> bool;
+
+    /// Sends member `to` a letter, at once. What comes back in `letter` is empty.
+    fn send_letter(&mut self, to: usize, letter: &mut Tray) -> Result<(), Failure>;
+
+    /// Takes the next letter that has come, into `letter`, which must be empty; says from whom, if there was one.
+    /// Nobody waits.
+    fn next_letter(&mut self, letter: &mut Tray) -> Result<Option<usize>, Failure>;
+
+    /// Enters the next count with `mine`.
+    fn enter_count(&mut self, mine: Counts) -> Result<(), Failure>;
+
+    /// The sum of the count that I have entered, once it is there; once for each count. Nobody waits.
+    fn counted(&mut self) -> Result<Option<Counts>, Failure>;
+
+    /// Waits for a letter, or for the sum of the count that I have entered. It may return before there is either.
+    fn rest(&mut self) -> Result<(), Failure>;
 
     /// Whether `other` and I share an address space, so that objects can move between us.
     fn shares(&self, other: usize) -> bool;

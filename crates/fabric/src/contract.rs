@@ -10,6 +10,7 @@
 mod circles;
 mod counter;
 mod failing;
+mod letters;
 mod meeting;
 mod trays;
 
@@ -81,6 +82,7 @@ impl Stage<'_> {
         meeting::uphold(self);
         trays::uphold(self);
         circles::uphold(self);
+        letters::uphold(self);
         failing::uphold(self);
     }
 

@@ -16,6 +16,7 @@ pub mod ground;
 mod memory;
 mod messages;
 pub mod mpi;
+mod pages;
 pub mod processes;
 pub mod procs;
 mod region;
@@ -25,8 +26,9 @@ mod tray;
 pub mod tree;
 
 pub use ahead::{Ahead, CHUNK, chunks, load, visit, visit_each};
-pub use circle::{Alarm, Circle, Meld, Melded, Shared};
+pub use circle::{Alarm, Circle, Counts, Meld, Melded, Shared};
 pub use failure::Failure;
 pub use memory::{Buffer, Common, append, fitting, make_room, try_make_room};
+pub use pages::{Lent, Lines, Pages, Slice, SliceMut};
 pub use region::{Flat, Loan, Plain, Reach, Refused, Region};
 pub use tray::Tray;

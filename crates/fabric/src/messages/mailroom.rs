@@ -21,6 +21,21 @@ pub(crate) enum Kind {
     Tray,
     /// A piece of memory that is carried.
     Piece,
+    /// A letter.
+    Letter,
+    /// A part of a count, on its way to where it is summed.
+    Count,
+    /// The sum of a count, on its way back.
+    Sum,
+}
+
+impl Kind {
+    /// The kind with this number.
+    #[inline]
+    pub(crate) fn read(number: u64) -> Option<Self> {
+        let all = [Self::Up, Self::Down, Self::Tray, Self::Piece, Self::Letter, Self::Count, Self::Sum];
+        all.get(usize::try_from(number).ok()?).copied()
+    }
 }
 
 /// Which meeting of which circle a packet belongs to.
@@ -43,6 +58,12 @@ pub(crate) trait Link {
 
     /// Waits for the next packet from anybody.
     fn receive(&mut self) -> Result<(usize, Packet), Failure>;
+
+    /// The next packet from anybody, if one has come.
+    fn try_receive(&mut self) -> Result<Option<(usize, Packet)>, Failure>;
+
+    /// Waits until a packet has come, or for a while; the caller looks for one then.
+    fn rest(&mut self) -> Result<(), Failure>;
 
     /// Sends a few bytes.
     fn send_short(&mut self, to: usize, stamp: Stamp, bytes: &[u8]) -> Result<(), Failure> {
@@ -123,6 +144,30 @@ impl<L: Link> Mailroom<L> {
             }
             self.kept.entry(packet.stamp).or_default().push_back((source, packet.tray));
         }
+    }
+
+    /// The next packet with this stamp, from `from` if that is said, if one has come.
+    pub(crate) fn try_receive(&mut self, stamp: Stamp, from: Option<usize>) -> Result<Option<(usize, Tray)>, Failure> {
+        if !self.kept.is_empty()
+            && let Some(found) = self.find(stamp, from)
+        {
+            return Ok(Some(found));
+        }
+        while let Some((source, packet)) = self.link.try_receive()? {
+            if packet.stamp == stamp && from.is_none_or(|from| from == source) {
+                return Ok(Some((source, packet.tray)));
+            }
+            self.kept.entry(packet.stamp).or_default().push_back((source, packet.tray));
+        }
+        Ok(None)
+    }
+
+    /// Waits until a packet with one of these stamps may have come, or for a while.
+    pub(crate) fn rest(&mut self, stamps: &[Stamp]) -> Result<(), Failure> {
+        if stamps.iter().any(|stamp| self.kept.contains_key(stamp)) {
+            return Ok(());
+        }
+        self.link.rest()
     }
 
     fn find(&mut self, stamp: Stamp, from: Option<usize>) -> Option<(usize, Tray)> {

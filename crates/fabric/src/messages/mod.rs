@@ -10,6 +10,7 @@
 //!
 //! What carries the packets is a [`Link`]; this module does not care which.
 
+mod count;
 mod mailroom;
 mod stretch;
 mod wave;
@@ -17,12 +18,13 @@ mod wave;
 pub(crate) use mailroom::{Kind, Link, Mailroom, Packet, Stamp};
 
 use crate::{
-    circle::{Alarm, Circle, Meld, Melded, Silence},
+    circle::{Alarm, Circle, Counts, Meld, Melded, Silence},
     failure::Failure,
     memory::fitting,
     tray::Tray,
     tree::Scratch,
 };
+use count::Counting;
 use std::{cell::RefCell, rc::Rc, sync::Arc};
 use stretch::Stretch;
 use wave::{Outcome, Reader};
@@ -73,7 +75,11 @@ pub(crate) struct MessageCircle<L> {
     heard: Melded,
     /// Whether no two members share memory.
     carries: bool,
+    counting: Counting,
 }
+
+/// Up to so many bytes of a letter are copied on their way rather than handed over with their vector.
+const SHORT_LETTER: usize = 256;
 
 /// The key of the circle of all; no other circle may have it.
 pub(crate) const ROOT: u64 = 0;
@@ -145,6 +151,7 @@ impl<L: Link> MessageCircle<L> {
             said: Vec::new(),
             heard: Melded::default(),
             carries,
+            counting: Counting::default(),
         }
     }
 
@@ -329,6 +336,53 @@ impl<L: Link + 'static> Circle for MessageCircle<L> {
             spare.push(read.bytes);
         }
         !into.is_empty()
+    }
+
+    fn send_letter(&mut self, to: usize, letter: &mut Tray) -> Result<(), Failure> {
+        if let (Some(neighbour), Some(local)) = (self.neighbour(to), &mut self.local) {
+            return local.send_letter(neighbour, letter);
+        }
+        let stamp = self.stamp(Kind::Letter, 0);
+        let mut mailroom = self.home.mailroom.borrow_mut();
+        if letter.moved.is_empty() && letter.bytes.len() <= SHORT_LETTER {
+            mailroom.send_short(self.members[to], stamp, &letter.bytes)?;
+            letter.bytes.clear();
+            return Ok(());
+        }
+        mailroom.send(self.members[to], Packet { stamp, tray: std::mem::take(letter) })
+    }
+
+    fn next_letter(&mut self, letter: &mut Tray) -> Result<Option<usize>, Failure> {
+        if let Some(local) = &mut self.local
+            && let Some(neighbour) = local.next_letter(letter)?
+        {
+            return Ok(Some(self.stations[self.station].first + neighbour));
+        }
+        let stamp = self.stamp(Kind::Letter, 0);
+        let Some((from, tray)) = self.home.mailroom.borrow_mut().try_receive(stamp, None)? else { return Ok(None) };
+        *letter = tray;
+        // Most circles have their members in the order of the run.
+        let is_usual = self.members.get(from) == Some(&from);
+        let found = if is_usual { Some(from) } else { self.members.iter().position(|&member| member == from) };
+        found.map(Some).ok_or(Failure::Damaged { rank: from })
+    }
+
+    fn enter_count(&mut self, mine: Counts) -> Result<(), Failure> {
+        self.begin_count(mine)
+    }
+
+    fn counted(&mut self) -> Result<Option<Counts>, Failure> {
+        self.take_count()
+    }
+
+    fn rest(&mut self) -> Result<(), Failure> {
+        if self.members.len() == 1 || self.local.is_some() {
+            // There is nobody to wait for, or nothing that wakes both for what comes from this process and from others.
+            std::thread::yield_now();
+            return self.home.mailroom.borrow_mut().pause();
+        }
+        let [count, sum] = self.count_stamps();
+        self.home.mailroom.borrow_mut().rest(&[self.stamp(Kind::Letter, 0), count, sum])
     }
 
     fn shares(&self, other: usize) -> bool {

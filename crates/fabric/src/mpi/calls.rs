@@ -51,6 +51,7 @@ functions! {
     rank = "MPI_Comm_rank": fn(usize, *mut c_int);
     size = "MPI_Comm_size": fn(usize, *mut c_int);
     send = "MPI_Send": fn(*const c_void, c_int, usize, c_int, c_int, usize);
+    receive = "MPI_Recv": fn(*mut c_void, c_int, usize, c_int, c_int, usize, *mut Status);
     isend = "MPI_Isend": fn(*const c_void, c_int, usize, c_int, c_int, usize, *mut u64);
     irecv = "MPI_Irecv": fn(*mut c_void, c_int, usize, c_int, c_int, usize, *mut u64);
     test = "MPI_Test": fn(*mut u64, *mut c_int, *mut Status);
@@ -68,6 +69,9 @@ pub(super) struct Mpi {
     pub(super) version: String,
     functions: Functions,
 }
+
+/// The tag of what two processes swap outside of any run.
+const SWAP: c_int = 77;
 
 /// A message under way.
 pub(super) struct Request(u64);
@@ -169,6 +173,14 @@ impl Mpi {
         unsafe { (self.functions.send)(bytes.as_ptr().cast(), count, self.abi.byte, to, tag, self.abi.world) };
     }
 
+    /// Waits for a message of just so many bytes.
+    pub(super) fn receive_now(&self, bytes: &mut [u8], from: usize, tag: c_int) {
+        let (count, from, mut status): (_, _, Status) = (bytes.len() as c_int, from as c_int, [0; 16]);
+        let (byte, world) = (self.abi.byte, self.abi.world);
+        // SAFETY: P1; the buffer is as long as the count says, and MPI is done with it when the call returns.
+        unsafe { (self.functions.receive)(bytes.as_mut_ptr().cast(), count, byte, from, tag, world, &raw mut status) };
+    }
+
     /// Begins to send `bytes`, at most [`PIECE`] of them.
     ///
     /// # Safety
@@ -214,6 +226,19 @@ impl Mpi {
         unsafe { (self.functions.count)(status, self.abi.byte, &raw mut len) };
         let source = usize::try_from(status[self.abi.source]).unwrap_or(usize::MAX);
         Arrived { from: source, len: usize::try_from(len).unwrap_or(0) }
+    }
+
+    /// Sends bytes to another process and receives as many of it; waits for both.
+    pub(super) fn swap(&self, with: usize, out: &[u8], into: &mut [u8]) {
+        // SAFETY: P3: it stays borrowed until the request is done, at the end of this function.
+        let received = unsafe { self.receive(into, Some(with), SWAP) };
+        // SAFETY: P3, as above.
+        let sent = unsafe { self.send(out, with, SWAP) };
+        for mut request in [received, sent] {
+            let mut status: Status = [0; 16];
+            // SAFETY: P1; the request is under way.
+            unsafe { (self.functions.wait)(&raw mut request.0, &raw mut status) };
+        }
     }
 
     /// Gives up on a message that was to be received.

@@ -199,6 +199,45 @@ pub fn allreduce(mine: u64) -> Result<u64, Unable> {
     world().map(|world| world.office.mpi.sum(mine))
 }
 
+/// Sends bytes to another process and receives as many of it, by MPI itself: what a coherence call is held against.
+/// Both processes must call it, outside of any run.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn swap(with: usize, out: &[u8], into: &mut [u8]) -> Result<(), Unable> {
+    world().map(|world| world.office.mpi.swap(with, out, into))
+}
+
+/// The tag of what bounces.
+const TO_BOUNCE: std::ffi::c_int = 0x58;
+
+/// Sends three words from the first process to the second and back by MPI itself, and says what they are then: the
+/// second adds one to the first of them. This is what a question and its answer are held against. Every process must
+/// call it, outside of any run; all but the two return at once.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn bounce(ball: [u64; 3]) -> Result<[u64; 3], Unable> {
+    let mpi = &world()?.office.mpi;
+    let mut bytes: [u8; 24] = bytemuck::cast(ball);
+    match mpi.rank() {
+        0 => {
+            mpi.send_now(&bytes, 1, TO_BOUNCE);
+            mpi.receive_now(&mut bytes, 1, TO_BOUNCE);
+        }
+        1 => {
+            mpi.receive_now(&mut bytes, 0, TO_BOUNCE);
+            let [first, second, third]: [u64; 3] = bytemuck::cast(bytes);
+            bytes = bytemuck::cast([first.wrapping_add(1), second, third]);
+            mpi.send_now(&bytes, 0, TO_BOUNCE);
+        }
+        _ => bytes = bytemuck::cast([ball[0].wrapping_add(1), ball[1], ball[2]]),
+    }
+    Ok(bytemuck::cast(bytes))
+}
+
 /// How long it took to start: `MPI_Init`, and everything else that had to be done.
 ///
 /// # Errors

@@ -322,8 +322,9 @@ impl Office {
         match Header::read(&state.header[..len.min(HEADER + SHORT)]) {
             Some(header) if header.len as usize <= SHORT && len == HEADER + header.len as usize => {
                 let bytes = state.header[HEADER..len].to_vec();
-                // A tray waits for a longer one that was sent before it.
-                if header.kind == Kind::Tray as u32 && state.arriving.iter().any(|before| before.process == from) {
+                // A tray or a letter waits for a longer one that was sent before it.
+                let has_order = [Kind::Tray as u32, Kind::Letter as u32].contains(&header.kind);
+                if has_order && state.arriving.iter().any(|before| before.process == from) {
                     state.arriving.push(Arriving { requests: Vec::new(), bytes, header, process: from });
                 } else {
                     state.deliver(header, bytes);
@@ -428,6 +429,9 @@ pub(super) struct MpiLink {
     number: usize,
     /// How many empty polls come before the core is given away.
     patience: u32,
+    /// How many polls have found nothing, and how often it has rested.
+    polls: u32,
+    rests: u32,
 }
 
 impl MpiLink {
@@ -435,7 +439,7 @@ impl MpiLink {
     pub(super) fn new(office: &'static Office, number: usize, bell: Arc<dyn Alarm>, patience: u32) -> Self {
         let current = lock(&office.state).run.clone().expect("the run has begun");
         let Current { number: run, desks, cord } = current;
-        Self { office, bell, cord, desks, run, number, patience }
+        Self { office, bell, cord, desks, run, number, patience, polls: 0, rests: 0 }
     }
 
     fn header(&self, stamp: Stamp, from: usize, to: usize, len: usize) -> Header {
@@ -482,6 +486,32 @@ impl crate::messages::Link for MpiLink {
                 std::thread::yield_now();
             }
         }
+    }
+
+    fn try_receive(&mut self) -> Result<Option<(usize, Packet)>, Failure> {
+        if let Some(mail) = self.take() {
+            return Ok(Some(mail));
+        }
+        self.office.poll();
+        if let Some(mail) = self.take() {
+            return Ok(Some(mail));
+        }
+        // The cord is looked at now and then: it costs more than a poll.
+        self.polls = self.polls.wrapping_add(1);
+        if self.polls.is_multiple_of(64) {
+            self.check()?;
+        }
+        Ok(None)
+    }
+
+    fn rest(&mut self) -> Result<(), Failure> {
+        // Those who share this process poll too, and so do those on this machine who share its cores.
+        self.rests = self.rests.wrapping_add(1);
+        if self.rests.is_multiple_of(self.patience.clamp(1, 256)) {
+            self.check()?;
+            std::thread::yield_now();
+        }
+        Ok(())
     }
 
     #[inline]

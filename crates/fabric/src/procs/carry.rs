@@ -134,14 +134,6 @@ impl ProcsLink {
     }
 }
 
-/// Whether the system lets this process read the memory of another.
-pub(super) fn can_reach(pid: i32) -> bool {
-    static SOMETHING: u8 = 1;
-    let mut found = [0];
-    // Processes that were forked have the same things at the same places.
-    reach::read(pid, (&raw const SOMETHING).expose_provenance(), &mut found) && found == [SOMETHING]
-}
-
 /// Fetches so many bytes from the memory of another process into an empty vector; false if that cannot be done.
 pub(super) fn fetch(pid: i32, address: usize, len: usize, into: &mut Vec<u8>) -> bool {
     if !try_make_room(into, len) {

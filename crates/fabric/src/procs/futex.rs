@@ -55,33 +55,26 @@ impl Count {
     }
 
     /// Sets it, and wakes those who sleep until it changes.
+    ///
+    /// The store comes before the look at the sleepers, in the eyes of all. Who goes to sleep counts itself first and
+    /// looks at the number afterwards, so one of the two sees the other. This runs in every superstep, and a full fence
+    /// would wait for the line that the others look at before it lets anything else go on; so who sleeps asks for it.
     #[inline]
-    pub(super) fn set(&self, number: u32) {
-        // A swap and not a store: it comes before the look at the sleepers, in the eyes of all. Who goes to sleep
-        // counts itself first and looks at the number afterwards, so one of the two sees the other.
-        self.number.swap(number, Ordering::SeqCst);
-        if self.sleepers.load(Ordering::SeqCst) != 0 {
-            wake(&self.number);
-        }
-    }
-
-    /// Sets it as [`set`](Self::set) does, with the light half of an asymmetric fence where there is one: this runs in
-    /// every superstep, and a swap would wait for the line that the others look at before it lets anything else go on.
-    #[inline]
-    pub(super) fn set_lightly(&self, number: u32, fences: Fences) {
-        if !fences.0 {
-            return self.set(number);
-        }
+    pub(super) fn set(&self, number: u32, fences: Fences) {
         self.number.store(number, Ordering::Release);
-        compiler_fence(Ordering::SeqCst);
+        if fences.0 {
+            compiler_fence(Ordering::SeqCst);
+        } else {
+            fence(Ordering::SeqCst);
+        }
         if self.sleepers.load(Ordering::Relaxed) != 0 {
             wake(&self.number);
         }
     }
 
-    /// Sleeps until it may have changed from `seen`; others may set it lightly.
+    /// Sleeps until it may have changed from `seen`.
     #[cold]
-    pub(super) fn sleep_heavily(&self, seen: u32, fences: Fences) {
+    pub(super) fn sleep(&self, seen: u32, fences: Fences) {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         if fences.0 {
             membarrier(libc::MEMBARRIER_CMD_GLOBAL_EXPEDITED);
@@ -95,7 +88,7 @@ impl Count {
     /// Wakes whoever sleeps until something else changes; the caller has changed that just now.
     #[inline]
     pub(super) fn ring(&self) {
-        // As in `set`: what the caller has changed comes before the look at the sleepers, in the eyes of all.
+        // What the caller has changed comes before the look at the sleepers, in the eyes of all.
         fence(Ordering::SeqCst);
         if self.sleepers.load(Ordering::Relaxed) != 0 {
             self.number.fetch_add(1, Ordering::SeqCst);

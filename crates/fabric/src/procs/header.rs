@@ -47,13 +47,7 @@ impl Header {
             2 => Body::Read,
             _ => return None,
         };
-        let kind = match kind & 0xFF {
-            0 => Kind::Up,
-            1 => Kind::Down,
-            2 => Kind::Tray,
-            3 => Kind::Piece,
-            _ => return None,
-        };
+        let kind = Kind::read(kind & 0xFF)?;
         let stamp = Stamp { circle: u64::from_le_bytes(circle), meeting: u64::from_le_bytes(meeting), kind };
         Some(Self { stamp, body, len: usize::try_from(u64::from_le_bytes(len)).ok()? })
     }
@@ -87,7 +81,7 @@ mod tests {
             let read = Header::read(&bytes).expect("it makes sense");
             assert!(read.stamp == header.stamp && read.body == body && read.len == header.len);
             assert!(Header::read(&bytes[..Header::BYTES - 1]).is_none());
-            bytes[16] = 4;
+            bytes[16] = 7;
             assert!(Header::read(&bytes).is_none());
             bytes[16..18].copy_from_slice(&[0, 3]);
             assert!(Header::read(&bytes).is_none());

@@ -150,7 +150,7 @@ impl ProcsLink {
     /// Whether the process `to` can read what stays here. What the system lets this one do it lets the other do.
     fn can_lend(&mut self, to: usize) -> bool {
         let pid = self.cord.pid(to);
-        *self.outgoing[to].can_reach.get_or_insert_with(|| carry::can_reach(pid))
+        *self.outgoing[to].can_reach.get_or_insert_with(|| reach::is_allowed(pid))
     }
 
     /// Sends as much of what waits as there is room for.
@@ -456,6 +456,31 @@ impl Link for ProcsLink {
             if self.mail.is_empty() {
                 self.pass(&mut patience)?;
             }
+        }
+    }
+
+    #[inline]
+    fn try_receive(&mut self) -> Result<Option<(usize, Packet)>, Failure> {
+        if self.mail.is_empty() {
+            self.cord.check()?;
+            self.take_in(None)?;
+            if !self.blocked.is_empty() {
+                self.send_waiting()?;
+            }
+        }
+        Ok(self.mail.pop_front())
+    }
+
+    fn rest(&mut self) -> Result<(), Failure> {
+        let habit = Rc::clone(&self.habit);
+        let mut patience = Patience::new(&habit);
+        loop {
+            self.take_in(None)?;
+            if !self.mail.is_empty() {
+                patience.learn();
+                return Ok(());
+            }
+            self.pass(&mut patience)?;
         }
     }
 

@@ -22,6 +22,14 @@ pub(super) fn read(pid: i32, address: usize, into: &mut [u8]) -> bool {
     })
 }
 
+/// Whether the system lets this process read the memory of one that was forked from the same.
+pub(super) fn is_allowed(pid: i32) -> bool {
+    static SOMETHING: u8 = 1;
+    let mut found = [0];
+    // They have the same things at the same places.
+    read(pid, (&raw const SOMETHING).expose_provenance(), &mut found) && found == [SOMETHING]
+}
+
 /// Goes on until everything is copied: the kernel may stop half way.
 fn all(len: usize, mut copy: impl FnMut(usize) -> isize) -> bool {
     let mut done = 0;

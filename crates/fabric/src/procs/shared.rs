@@ -38,7 +38,7 @@ impl Shared {
             // SAFETY: it asks for new memory and touches none that is there.
             let start = unsafe { libc::mmap(std::ptr::null_mut(), len, read_write, flags, -1, 0) };
             if start != libc::MAP_FAILED {
-                // A process that crashes would else write out all of it, page by page, and be read from for hours.
+                // A process that crashes would else write out all of it, page by page.
                 // SAFETY: the range was mapped just now. Advice that is not taken does no harm.
                 unsafe { libc::madvise(start, len, libc::MADV_DONTDUMP) };
                 let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;

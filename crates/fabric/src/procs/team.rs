@@ -180,7 +180,7 @@ impl Team {
     /// Says that this process is done: its end is no failure. Process 0 returns when all others have ended, with what
     /// has stopped the team, if anything has; the others go on and end themselves.
     pub fn end(mut self) -> Option<Failure> {
-        self.board().seats[self.rank].is_done.store(1, Ordering::Release);
+        self.excuse();
         if let Some(Watch { thread, is_home }) = self.watch.take() {
             is_home.store(true, Ordering::Release);
             let _ = thread.join();

@@ -109,6 +109,31 @@ impl Turns {
         self.pass(&mut table);
         self.await_turn(table, rank)
     }
+
+    /// Waits until there is mail for this processor.
+    fn await_mail(&self, rank: usize) -> Result<MutexGuard<'_, Table>, Failure> {
+        let mut table = self.lock();
+        loop {
+            if let Some(failure) = &table.failure {
+                return Err(failure.clone());
+            }
+            if table.mail[rank].iter().any(|mail| !mail.is_empty()) {
+                return Ok(table);
+            }
+            table.states[rank] = State::Waiting;
+            table = self.yield_turn(table, rank);
+            table.states[rank] = State::Ready;
+        }
+    }
+}
+
+impl Table {
+    /// Takes a packet that has come for this processor, from whom the seed decides.
+    fn take_mail(&mut self, rank: usize) -> Option<(usize, Packet)> {
+        let sources: Vec<usize> = (0..self.mail.len()).filter(|&s| !self.mail[rank][s].is_empty()).collect();
+        let source = *sources.get(self.dice.below(sources.len().max(1)))?;
+        Some((source, self.mail[rank][source].pop_front()?))
+    }
 }
 
 impl Alarm for Turns {
@@ -140,21 +165,20 @@ impl Link for TurnsLink {
     }
 
     fn receive(&mut self) -> Result<(usize, Packet), Failure> {
-        let mut table = self.turns.lock();
         loop {
-            if let Some(failure) = &table.failure {
-                return Err(failure.clone());
+            if let Some(mail) = self.turns.await_mail(self.rank)?.take_mail(self.rank) {
+                return Ok(mail);
             }
-            let sources: Vec<usize> = (0..table.mail.len()).filter(|&s| !table.mail[self.rank][s].is_empty()).collect();
-            if !sources.is_empty() {
-                let source = sources[table.dice.below(sources.len())];
-                let packet = table.mail[self.rank][source].pop_front().expect("only sources with mail were asked");
-                return Ok((source, packet));
-            }
-            table.states[self.rank] = State::Waiting;
-            table = self.turns.yield_turn(table, self.rank);
-            table.states[self.rank] = State::Ready;
         }
+    }
+
+    fn try_receive(&mut self) -> Result<Option<(usize, Packet)>, Failure> {
+        self.pause()?;
+        Ok(self.turns.lock().take_mail(self.rank))
+    }
+
+    fn rest(&mut self) -> Result<(), Failure> {
+        self.turns.await_mail(self.rank).map(drop)
     }
 
     fn pause(&mut self) -> Result<(), Failure> {

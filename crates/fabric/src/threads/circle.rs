@@ -7,7 +7,7 @@ use super::{
     table::Table,
 };
 use crate::{
-    circle::{Alarm, Circle, Meld, Melded, Shared, Silence},
+    circle::{Alarm, Circle, Counts, Meld, Melded, Shared, Silence},
     failure::Failure,
     tray::Tray,
 };
@@ -79,6 +79,26 @@ impl Circle for ThreadCircle {
 
     fn take(&mut self, from: usize, into: &mut Tray) -> bool {
         self.seat.take_tray(from, into)
+    }
+
+    fn send_letter(&mut self, to: usize, letter: &mut Tray) -> Result<(), Failure> {
+        self.seat.send_letter(to, letter, &self.hub.cord)
+    }
+
+    fn next_letter(&mut self, letter: &mut Tray) -> Result<Option<usize>, Failure> {
+        self.seat.next_letter(letter, &self.hub.cord)
+    }
+
+    fn enter_count(&mut self, mine: Counts) -> Result<(), Failure> {
+        self.seat.enter_count(mine, &self.hub.cord)
+    }
+
+    fn counted(&mut self) -> Result<Option<Counts>, Failure> {
+        self.seat.counted(&self.hub.cord)
+    }
+
+    fn rest(&mut self) -> Result<(), Failure> {
+        self.seat.rest(&self.hub.cord)
     }
 
     fn shares(&self, _: usize) -> bool {

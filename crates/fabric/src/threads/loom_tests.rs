@@ -258,3 +258,51 @@ fn trays_of_three_change_hands_again_and_again() {
     trays(3, FLAT, 3, Some(1));
     trays(3, TREE, 3, Some(2));
 }
+
+/// Waits for a letter.
+fn next_letter(seat: &mut Seat, cord: &Cord) -> (usize, Tray) {
+    let mut letter = Tray::default();
+    loop {
+        if let Some(from) = seat.next_letter(&mut letter, cord).expect("nobody raised the alarm") {
+            return (from, letter);
+        }
+        seat.rest(cord).expect("nobody raised the alarm");
+    }
+}
+
+/// Who rests is woken by a letter, whenever it comes, and letters keep their order.
+#[test]
+fn letters_wake_who_rests() {
+    explore(Some(3), || {
+        sit_down(2, FLAT, |mut seat, cord| {
+            let other = 1 - seat.rank();
+            for number in 0..2 {
+                let mut letter = Tray { bytes: vec![number], moved: Vec::new() };
+                seat.send_letter(other, &mut letter, cord).expect("nobody raised the alarm");
+            }
+            for number in 0..2 {
+                let (from, letter) = next_letter(&mut seat, cord);
+                assert_eq!((from, letter.bytes), (other, vec![number]));
+            }
+        });
+    });
+}
+
+/// Three counts use the first place again; each is the sum of what was entered in it.
+#[test]
+fn counts_wake_who_rests_and_do_not_mix() {
+    explore(Some(3), || {
+        sit_down(2, FLAT, |mut seat, cord| {
+            for round in 1..=3 {
+                seat.enter_count([round, seat.rank() as u64, 0, 0, 0], cord).expect("nobody raised the alarm");
+                let sum = loop {
+                    if let Some(sum) = seat.counted(cord).expect("nobody raised the alarm") {
+                        break sum;
+                    }
+                    seat.rest(cord).expect("nobody raised the alarm");
+                };
+                assert_eq!(sum, [2 * round, 1, 0, 0, 0]);
+            }
+        });
+    });
+}

@@ -7,6 +7,7 @@ pub(crate) mod affinity;
 mod alarm;
 mod circle;
 mod fences;
+mod letters;
 pub(crate) mod pool;
 mod seat;
 mod sync;

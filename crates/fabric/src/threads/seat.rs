@@ -5,16 +5,18 @@
 use super::{
     alarm::Cord,
     fences,
+    letters::{CARDS_UP_TO, Numbered, Post},
     sync::{Arc, Ordering, Shelf, thread},
     table::{ANYBODY, BARE, INLINE, Piece, Posted, Table},
     wait::{Habit, Patience, Turn},
 };
 use crate::{
-    circle::{Meld, Melded},
+    circle::{Counts, Meld, Melded},
     failure::Failure,
     tray::Tray,
     tree::{self, Scratch},
 };
+use std::collections::VecDeque;
 
 /// A node on the way from a leaf to the root, with what comes together there.
 struct Rung {
@@ -57,6 +59,15 @@ pub(crate) struct Seat {
     /// The last meeting that was held for me; behind `entered` only once I may not go on (T5).
     held: u64,
     posted: u64,
+    /// Letters that were in my box and have not been taken, and how many I have ever found there.
+    mail: VecDeque<Numbered>,
+    found: u64,
+    /// What passes between me and each.
+    posts: Vec<Post>,
+    /// The last count I entered, how many members are known to have entered it, and whether I have its sum.
+    count: u64,
+    entered_count: usize,
+    has_sum: bool,
     ladder: Vec<Rung>,
     habit: Habit,
     scratch: Scratch,
@@ -75,6 +86,12 @@ impl Seat {
             entered: 0,
             held: 0,
             posted: 0,
+            mail: VecDeque::new(),
+            found: 0,
+            posts: vec![Post::default(); size],
+            count: 0,
+            entered_count: 0,
+            has_sum: true,
             rider: None,
             riders_taken: vec![0; size],
             ladder,
@@ -356,5 +373,102 @@ impl Seat {
             }
         });
         !into.is_empty()
+    }
+
+    /// Sends a letter: as a card if it is short, else into the box of `to`.
+    #[inline]
+    pub(crate) fn send_letter(&mut self, to: usize, letter: &mut Tray, cord: &Cord) -> Result<(), Failure> {
+        cord.check()?;
+        let (letters, post) = (&self.table.members[to].letters, &mut self.posts[to]);
+        let Post { sent: number, cards_sent, cards_read, .. } = post;
+        if letter.moved.is_empty() && letters.write_card(self.rank, *cards_sent, cards_read, *number, &letter.bytes) {
+            *cards_sent += 1;
+            letter.bytes.clear();
+        } else {
+            letters.put((self.rank, *number, std::mem::take(letter)));
+        }
+        post.sent += 1;
+        self.table.wake_one(to);
+        Ok(())
+    }
+
+    /// Takes the next letter that has come.
+    #[inline]
+    pub(crate) fn next_letter(&mut self, letter: &mut Tray, cord: &Cord) -> Result<Option<usize>, Failure> {
+        cord.check()?;
+        let letters = &self.table.members[self.rank].letters;
+        for (from, post) in self.posts.iter_mut().enumerate().take(CARDS_UP_TO) {
+            if let Some(len) = letters.card(from, post.cards_taken, post.taken) {
+                letters.take_card(from, post.cards_taken, len, &mut letter.bytes);
+                post.cards_taken += 1;
+                post.taken += 1;
+                return Ok(Some(from));
+            }
+        }
+        if self.mail.is_empty() {
+            if !letters.has_more_than(self.found) {
+                return Ok(None);
+            }
+            letters.empty_into(&mut self.mail);
+            self.found += self.mail.len() as u64;
+        }
+        let Some((from, number, next)) = self.mail.pop_front() else { return Ok(None) };
+        let post = &mut self.posts[from];
+        if number != post.taken {
+            // A card that was sent before it has come since I looked.
+            self.mail.push_front((from, number, next));
+            return self.next_letter(letter, cord);
+        }
+        post.taken += 1;
+        *letter = next;
+        Ok(Some(from))
+    }
+
+    /// Enters the next count.
+    #[inline]
+    pub(crate) fn enter_count(&mut self, mine: Counts, cord: &Cord) -> Result<(), Failure> {
+        cord.check()?;
+        assert!(self.has_sum, "a member entered a count before it had the sum of the last");
+        self.count += 1;
+        (self.entered_count, self.has_sum) = (0, false);
+        self.table.members[self.rank].letters.enter(self.count, mine);
+        self.table.wake_all();
+        Ok(())
+    }
+
+    /// Whether everybody has entered the count that I have entered.
+    #[inline]
+    fn is_counted(&mut self) -> bool {
+        let members = &self.table.members;
+        while self.entered_count < members.len() && members[self.entered_count].letters.has_entered(self.count) {
+            self.entered_count += 1;
+        }
+        self.entered_count == members.len()
+    }
+
+    /// The sum of the count that I have entered.
+    #[inline]
+    pub(crate) fn counted(&mut self, cord: &Cord) -> Result<Option<Counts>, Failure> {
+        cord.check()?;
+        if self.has_sum || !self.is_counted() {
+            return Ok(None);
+        }
+        self.has_sum = true;
+        let mut sum = Counts::default();
+        for member in &self.table.members {
+            member.letters.add_to(self.count, &mut sum);
+        }
+        Ok(Some(sum))
+    }
+
+    /// Waits for a letter or a sum.
+    pub(crate) fn rest(&mut self, cord: &Cord) -> Result<(), Failure> {
+        cord.check()?;
+        let (table, count, seen, has_sum) = (&self.table, self.count, self.entered_count, self.has_sum);
+        let (mine, found, posts) = (&table.members[self.rank].letters, self.found, &self.posts);
+        let is_there = |(from, post): (usize, &Post)| mine.card(from, post.cards_taken, post.taken).is_some();
+        let has_card = || posts.iter().enumerate().take(CARDS_UP_TO).any(is_there);
+        let is_counted = || !has_sum && table.members[seen..].iter().all(|member| member.letters.has_entered(count));
+        self.await_one(ANYBODY, cord, || has_card() || mine.has_more_than(found) || is_counted())
     }
 }

@@ -20,6 +20,7 @@
 
 use super::{
     fences,
+    letters::LetterBox,
     sync::{AtomicU32, AtomicU64, Ordering, Shelf, Thread},
 };
 use crate::{tray::Tray, tree};
@@ -79,6 +80,8 @@ pub(super) struct Member {
     pub(super) long: [Shelf<Vec<u8>>; 2],
     /// One pair of trays per target; made when the member first posts.
     pub(super) trays: OnceLock<Box<[TrayPair]>>,
+    /// What comes for it without a meeting.
+    pub(super) letters: LetterBox,
     /// Whom to wake; known once the member has sat down.
     pub(super) thread: OnceLock<Thread>,
     /// 0 while awake, else one more than the member that is waited for ([`ANYBODY`] in a tree).
@@ -121,6 +124,7 @@ impl Table {
             copies: [Copy::new(), Copy::new()],
             long: [Shelf::new(Vec::new()), Shelf::new(Vec::new())],
             trays: OnceLock::new(),
+            letters: LetterBox::new(size),
             thread: OnceLock::new(),
             asleep: AtomicU32::new(0),
         };
@@ -174,6 +178,19 @@ impl Table {
         fences::light(self.expedited);
         if self.sleepers.load(Ordering::Relaxed) > 0 {
             self.wake(|whom| whom == rank as u32 + 1);
+        }
+    }
+
+    /// Wakes one member, if it sleeps.
+    #[inline]
+    pub(super) fn wake_one(&self, rank: usize) {
+        fences::light(self.expedited);
+        let member = &self.members[rank];
+        if self.sleepers.load(Ordering::Relaxed) > 0
+            && member.asleep.load(Ordering::Relaxed) != 0
+            && let Some(thread) = member.thread.get()
+        {
+            thread.unpark();
         }
     }
 

@@ -51,13 +51,7 @@ impl Header {
     }
 
     pub(super) fn stamp(&self) -> Option<Stamp> {
-        let kind = match self.kind {
-            0 => Kind::Up,
-            1 => Kind::Down,
-            2 => Kind::Tray,
-            3 => Kind::Piece,
-            _ => return None,
-        };
+        let kind = Kind::read(u64::from(self.kind))?;
         Some(Stamp { circle: self.circle, meeting: self.meeting, kind })
     }
 }

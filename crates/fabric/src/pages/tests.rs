@@ -1,0 +1,121 @@
+//! What pages keep to.
+
+use super::*;
+
+/// Four lines of 6 elements, in pages of 4 and 2; the middle two lines are there.
+fn pages() -> Pages<u16> {
+    let pages = Pages::new(8, Lines { page: 4, line: 6, numbers: 2 }, &[2, 3, 4, 5]).unwrap();
+    (2..6).for_each(|page| pages.show(page, 0..pages.room(page)));
+    pages
+}
+
+#[test]
+fn elements_are_where_they_were_put_and_nowhere_else() {
+    let pages = pages();
+    for page in 0..10 {
+        for offset in 0..6 {
+            let is_there = (2..6).contains(&page) && offset < [4, 2][page % 2];
+            assert_eq!(pages.set(page, offset, 1), is_there, "{page} {offset}");
+            assert_eq!(pages.get(page, offset), is_there.then_some(1));
+            assert_eq!(pages.peek(page, offset), is_there.then_some(1));
+        }
+    }
+    assert_eq!(pages.get(2, usize::MAX), None);
+    assert!(!pages.poke(2, usize::MAX, 1) && !pages.fill(2, 3, &[1, 2]));
+}
+
+#[test]
+fn writes_that_follow_each_other_are_one_run_and_others_are_refused() {
+    let pages = pages();
+    assert!(pages.set(2, 1, 5) && pages.set(2, 2, 6) && pages.set(2, 1, 7));
+    assert_eq!(pages.noted(2), 1..3);
+    assert!(!pages.set(2, 0, 8), "it would leave the run");
+    assert_eq!(pages.get(2, 0), Some(0));
+    pages.note(2, 0..0);
+    assert!(pages.set(2, 3, 8));
+    assert_eq!(pages.noted(2), 3..4);
+}
+
+#[test]
+fn a_slice_runs_through_lines_and_keeps_others_from_writing() {
+    let pages = pages();
+    pages.fill(2, 0, &[1, 2, 3, 4]);
+    pages.fill(3, 0, &[5, 6]);
+    pages.fill(4, 0, &[7]);
+    let slice = pages.slice(2, 1, 6).unwrap();
+    assert_eq!(*slice, [2, 3, 4, 5, 6, 7]);
+    assert!(!pages.set(2, 0, 9) && !pages.poke(3, 0, 9) && pages.set(5, 0, 9));
+    assert!(pages.slice_mut(3, 0, 1).is_none() && pages.slice(3, 0, 2).is_some());
+    assert_eq!(pages.get(4, 0), Some(7));
+    drop(slice);
+    assert!(pages.set(2, 0, 9) && !pages.has_slices());
+    assert!(pages.slice(2, 0, 13).is_none() && pages.slice(0, 0, 1).is_none());
+}
+
+#[test]
+fn a_slice_for_writing_is_alone() {
+    let pages = pages();
+    let mut slice = pages.slice_mut(2, 0, 6).unwrap();
+    slice.fill(3);
+    assert!(pages.get(2, 0).is_none() && pages.peek(3, 0).is_none() && pages.slice(3, 0, 1).is_none());
+    assert!(pages.lend(&[(2, 0, 1)]).is_none() && !pages.copy_out(2, 0..1, &mut Vec::new()));
+    drop(slice);
+    assert_eq!(pages.get(3, 1), Some(3));
+}
+
+#[test]
+fn what_is_lent_to_a_peer_is_not_written_until_it_is_back() {
+    let pages = pages();
+    pages.fill(2, 0, &[1, 2, 3, 4]);
+    let lent = pages.lend(&[(2, 1, 2), (5, 0, 1)]).unwrap();
+    assert!(!pages.set(2, 0, 9) && !pages.poke(2, 1, 9) && pages.slice_mut(2, 0, 1).is_none());
+    assert!(pages.poke(2, 0, 9), "the rest of the page is not lent");
+    assert!(!pages.reclaim());
+    let peer = std::thread::spawn(move || lent.runs().map(<[u16]>::to_vec).collect::<Vec<_>>());
+    assert_eq!(peer.join().unwrap(), [vec![2, 3], vec![0]]);
+    assert!(pages.reclaim() && pages.set(2, 1, 9));
+}
+
+#[test]
+fn pages_come_and_go_unless_they_were_there_from_the_start() {
+    let pages = pages();
+    assert!(!pages.has(0) && pages.add(0) && pages.has(0));
+    pages.show(0, 1..3);
+    assert!(pages.set(0, 1, 4) && !pages.set(0, 3, 4));
+    assert!(pages.lend(&[(0, 1, 1)]).is_none(), "what may go cannot be lent");
+    assert!(pages.slice(0, 0, 5).is_none(), "its neighbour is not there");
+    let slice = pages.slice(0, 1, 2).unwrap();
+    assert!(!pages.remove(0), "a slice of it is lent");
+    drop(slice);
+    assert!(pages.remove(0) && !pages.has(0) && pages.get(0, 1).is_none() && !pages.remove(0));
+    assert!(!pages.remove(2) && !pages.add(99));
+}
+
+#[test]
+fn lines_that_are_pages_are_reached_by_their_number() {
+    let pages = Pages::<u16>::new(4, Lines { page: 8, line: 6, numbers: 1 }, &[1, 2]).unwrap();
+    pages.show(1, 0..6);
+    assert!(!pages.set_line(1, 2, 7), "it is not noted yet");
+    assert!(pages.set(1, 2, 7) && pages.set_line(1, 2, 8) && !pages.set_line(1, 3, 8));
+    for line in [0, 1, 2, 3, 4, 5, usize::MAX] {
+        for offset in [0, 2, 5, 6, usize::MAX] {
+            let there = (line == 1 && offset < 6).then_some(if offset == 2 { 8 } else { 0 });
+            assert_eq!(pages.get_line(line, offset), there, "{line} {offset}");
+            assert_eq!(pages.set_line(line, offset, 8), line == 1 && offset == 2);
+        }
+    }
+    let slice = pages.slice(1, 5, 1).unwrap();
+    assert!(pages.get_line(1, 0).is_some() && !pages.set_line(1, 2, 1));
+    drop(slice);
+    let slice = pages.slice_mut(1, 5, 1).unwrap();
+    assert!(pages.get_line(1, 0).is_none() && !pages.set_line(1, 2, 1));
+    drop(slice);
+    let lent = pages.lend(&[(1, 0, 1)]).unwrap();
+    assert!(pages.get_line(1, 0).is_some() && !pages.set_line(1, 2, 1));
+    drop(lent);
+    assert!(pages.reclaim() && pages.set_line(1, 2, 1));
+    // What is shown later in the page, or scattered, is for the slow way.
+    pages.show(2, 1..6);
+    assert!(pages.get_line(2, 1).is_none() && pages.get(2, 1).is_some());
+    assert!(!self::pages().set_line(2, 0, 1) && self::pages().get_line(2, 0).is_none(), "lines of two pages");
+}
