@@ -74,6 +74,12 @@ pub enum ErrorKind {
     IndexOutOfRange,
     /// An element that another processor owns was read without having been mirrored or gathered.
     NotMirrored,
+    /// An element of a paged array was read that no coherence call has brought here.
+    NotPresent,
+    /// A section was to be made coherent without a processor that owns some of it.
+    OwnerNotInGroup,
+    /// A processor named a set of ranks for coherence in which it is not itself.
+    NotInSet,
     /// An element that another processor owns was written without a step.
     NotOwned,
     /// A list has another length than the call needs.
@@ -115,8 +121,21 @@ pub enum ErrorKind {
     SectionMismatch,
     /// Two subgroups import sections of an array that overlap.
     ExportConflict,
+    /// Members of a set made different coherence calls.
+    CoherenceMismatch,
     /// A value could not be encoded.
     Encode,
+
+    /// A handle names an object that was dropped, or that is of another type.
+    HandleMismatch,
+    /// An object whose method has panicked was used again.
+    Poisoned,
+    /// Remote methods that wait for each other are nested too deeply.
+    TooDeep,
+    /// An answer was asked for before it had come.
+    NotAnswered,
+    /// A remote method panicked.
+    RemotePanic,
 
     /// A processor panicked.
     Panicked,
@@ -162,9 +181,10 @@ impl Error {
     /// ```
     pub fn is_misuse(&self) -> bool {
         use ErrorKind::{
-            BadConfig, BadDistribution, BadLength, BadProcs, BadSection, IndexOutOfRange, NestedRun, NoMpi, NoValue,
-            NotMember, NotMirrored, NotOwned, OutOfBounds, OutOfMemory, OutsideStep, RankOutOfRange, StalePending,
-            StillBorrowed, WrongLauncher,
+            BadConfig, BadDistribution, BadLength, BadProcs, BadSection, HandleMismatch, IndexOutOfRange, NestedRun,
+            NoMpi, NoValue, NotAnswered, NotInSet, NotMember, NotMirrored, NotOwned, NotPresent, OutOfBounds,
+            OutOfMemory, OutsideStep, OwnerNotInGroup, Poisoned, RankOutOfRange, StalePending, StillBorrowed,
+            WrongLauncher,
         };
         matches!(
             self.kind(),
@@ -178,6 +198,9 @@ impl Error {
                 | IndexOutOfRange
                 | NotMirrored
                 | NotOwned
+                | NotPresent
+                | OwnerNotInGroup
+                | NotInSet
                 | OutOfMemory
                 | BadDistribution
                 | BadLength
@@ -187,6 +210,9 @@ impl Error {
                 | StillBorrowed
                 | NoValue
                 | StalePending
+                | HandleMismatch
+                | Poisoned
+                | NotAnswered
         )
     }
 
@@ -209,7 +235,8 @@ impl Error {
     /// assert!(error.is_loss());
     /// ```
     pub fn is_loss(&self) -> bool {
-        matches!(self.kind(), ErrorKind::Panicked | ErrorKind::PeerLost | ErrorKind::Damaged | ErrorKind::Deadlock)
+        use ErrorKind::{Damaged, Deadlock, Panicked, PeerLost, RemotePanic};
+        matches!(self.kind(), Panicked | RemotePanic | PeerLost | Damaged | Deadlock)
     }
 
     /// Unwinds the processor with this error. The panic hook stays silent: `run` returns the error.
@@ -223,13 +250,20 @@ impl Error {
     }
 }
 
+impl Error {
+    /// The error that a [`report`](Self::report) of processor `rank` tells of.
+    pub(crate) fn read(rank: usize, report: &[u8]) -> Self {
+        match postcard::from_bytes::<Inner>(report) {
+            Ok(inner) => Self(Arc::new(inner)),
+            Err(_) => Self::new(ErrorKind::Panicked, format!("processor {rank} ended without saying why")),
+        }
+    }
+}
+
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Self {
         match &failure {
-            Failure::GaveUp { rank, report } => match postcard::from_bytes::<Inner>(report) {
-                Ok(inner) => Self(Arc::new(inner)),
-                Err(_) => Self::new(ErrorKind::Panicked, format!("processor {rank} ended without saying why")),
-            },
+            Failure::GaveUp { rank, report } => Self::read(*rank, report),
             Failure::Deadlock => Self::new(ErrorKind::Deadlock, failure.to_string()),
             Failure::Lost { .. } | Failure::Died { .. } => Self::new(ErrorKind::PeerLost, failure.to_string()),
             Failure::Damaged { .. } => Self::new(ErrorKind::Damaged, failure.to_string()),

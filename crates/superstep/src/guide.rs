@@ -6,5 +6,8 @@ pub mod arrays {}
 #[doc = include_str!("../guide/bsplib.md")]
 pub mod bsplib {}
 
+#[doc = include_str!("../guide/coherence.md")]
+pub mod coherence {}
+
 #[doc = include_str!("../guide/cluster.md")]
 pub mod cluster {}

@@ -26,8 +26,13 @@
 //! - [`Array`]s lie spread over the processors and are read and written by global index: [`update`](Step::update),
 //!   [`mirror`](Step::mirror), [`scatter`](Step::scatter), [`gather`](Step::gather), [`assign`](Step::assign),
 //!   [`permute`](Step::permute); [`guide::arrays`] leads there from a loop over a `Vec`.
+//! - [`Paged`] arrays are read and written by global index at any time, and [`cohere`](Group::cohere) makes a section
+//!   the same on some processors, of which nobody else waits; [`guide::coherence`] says when that pays.
 //! - [`Shared`] variables have a copy on every processor, [`Area`]s are memory that others may put to and get from,
 //!   [`Queue`]s carry messages.
+//! - [`Object`]s have a representative on every processor, and in an [epoch](Group::epoch) processors run methods on
+//!   each other's: [`send`](Epoch::send), [`call`](Epoch::call), [`ask`](Epoch::ask). [`Volatile`] variables are read
+//!   and written by all at any time of it. [`containers`] are built of these: vectors, hash maps and graphs.
 //! - [`Error`] says in one line what went wrong, where, and what to do.
 //!
 //! Costs are given as in the BSP model: `g` is the time per word of communication, `l` that of an empty boundary, `p`
@@ -37,6 +42,7 @@
 
 mod algo;
 mod engine;
+mod epoch;
 mod error;
 pub mod guide;
 mod launch;
@@ -44,13 +50,15 @@ mod memory;
 mod panics;
 pub mod testing;
 
+pub use algo::containers;
 pub use engine::{
     Ancestor, And, Any, By, Checked, Combine, Each, Element, Every, Group, Leader, Local, Max, Min, Or, Pending,
     Product, Same, Settle, Split, Splitting, Step, Sum, Value, Weighted, Xor,
 };
+pub use epoch::{Answer, Epoch, Handle, Number, Object, Target, Tuning, Volatile, VolatileArray};
 pub use error::{Error, ErrorKind, Result};
 pub use launch::{Config, Fabric, cores, run, run_all};
 pub use memory::{
-    Area, Array, Block, BlockCyclic, Cyclic, Distribution, Ends, Gatherer, Irregular, OneScatterer, Place, Queue,
-    Scatterer, Section, Shared, Source, Strided, Tiles, strided,
+    Area, Array, Block, BlockCyclic, Cohering, Cyclic, Distribution, Ends, Gatherer, Irregular, OneScatterer, Paged,
+    Place, Queue, Run, RunMut, Scatterer, Section, Shared, Source, Strided, Tiles, strided,
 };

@@ -197,9 +197,55 @@ fn irregular_access_takes_at_most_three_times_what_it_moves(procs: usize) {
     }
 }
 
+/// E6: one floods another that does not look for a while. What is under way stays within the window, and all arrives.
+fn a_sender_that_outruns_its_receiver_is_held_back() {
+    const SENT: u64 = 5_000_000;
+    let most = Config::new().procs(2).fabric(Fabric::Threads).run_all(|g| {
+        let sum = g.object(0u64);
+        g.step(|_| ());
+        let before = IN_USE.load(SeqCst);
+        MOST_IN_USE.store(before, SeqCst);
+        g.step(|_| ());
+        g.epoch(|e| {
+            if e.rank() == 0 {
+                for x in 0..SENT {
+                    e.send(1, &sum, x, |sum, _, x| *sum += x);
+                }
+            } else {
+                std::thread::sleep(std::time::Duration::from_millis(200));
+            }
+        });
+        let all = if g.rank() == 1 { SENT * (SENT - 1) / 2 } else { 0 };
+        assert_eq!(sum.with(|sum| *sum), all);
+        MOST_IN_USE.load(SeqCst) - before
+    });
+    // 40 MB were sent; a window is a megabyte.
+    let most = most.unwrap().into_iter().max().unwrap_or(0);
+    assert!(most < 8 << 20, "{most} bytes were in use");
+}
+
+/// Requests and answers that go to and fro take their room along.
+fn epochs_of_a_steady_loop_allocate_little(procs: usize) {
+    let asked = asked_in_a_thousand(
+        procs,
+        5,
+        |g| g.object(0u64),
+        |g, sum, _| {
+            g.epoch(|e| {
+                for x in 0..10 {
+                    e.send((e.rank() + 1) % e.size(), sum, x, |sum, _, x| *sum += x);
+                }
+            });
+        },
+    );
+    assert!(asked <= 1000 * procs, "{asked} times in a thousand epochs of {procs} processors");
+}
+
 // One test, because the count is of the whole process.
 #[test]
 fn a_steady_loop_of_steps_allocates_nothing_and_what_is_dropped_is_freed() {
+    a_sender_that_outruns_its_receiver_is_held_back();
+    epochs_of_a_steady_loop_allocate_little(2);
     for procs in [2, 4] {
         steps_with_nothing_or_numbers_allocate_nothing(procs);
         writes_to_arrays_allocate_nothing(procs);

@@ -1,5 +1,6 @@
-//! What is built from steps: the collectives.
+//! What is built from steps and epochs: the collectives, and containers.
 
 mod broadcast;
 mod collectives;
+pub mod containers;
 mod reduce;

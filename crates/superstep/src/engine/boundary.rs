@@ -25,8 +25,12 @@ pub(crate) enum Kind {
     Make,
     /// The making of an array.
     Array,
+    /// The making of a paged array.
+    Paged,
     /// The way of parts of an array into subgroups.
     Import,
+    /// The beginning of an epoch.
+    Epoch,
 }
 
 impl Kind {
@@ -37,7 +41,9 @@ impl Kind {
             Self::Rejoin => "end of the split",
             Self::Make => "making of an area",
             Self::Array => "making of an array",
+            Self::Paged => "making of a paged array",
             Self::Import => "import of an array",
+            Self::Epoch => "epoch",
         }
     }
 }
@@ -49,6 +55,9 @@ impl Core {
     /// the alarm has been raised.
     #[inline]
     pub(crate) fn boundary(&self, kind: Kind) -> Result {
+        if self.has_post.get() && self.size.get() > 1 {
+            self.gather_at_post(Some(kind))?;
+        }
         if self.is_stirred.get() { self.full_boundary(kind) } else { self.empty_boundary(kind) }
     }
 
@@ -110,6 +119,10 @@ impl Core {
             .set(!registry.queues.is_empty() || !registry.touched.is_empty() || !registry.dropped.is_empty());
         self.steps.set(self.steps.get().wrapping_add(1));
         self.phase.set(Phase::Between);
+        let buried = registry.take_buried();
+        drop(registry);
+        // An object may hold an area or another object, which is dropped with it.
+        drop(buried);
         outcome
     }
 
@@ -498,6 +511,7 @@ impl Core {
         let key = self.fresh_key();
         let circle = self.circle.borrow().join(key, &stayed, rank);
         *self.circle.borrow_mut() = circle;
+        self.move_post(&stayed, rank);
         stayed
     }
 
@@ -512,6 +526,9 @@ impl Core {
 
     /// Says goodbye in the group's next meeting.
     pub(super) fn leave(&self) -> Result {
+        if self.has_post.get() {
+            self.gather_at_post(None)?;
+        }
         let mut mine = Vec::with_capacity(HEADER + 4);
         contribution::open(0, flags::NOBODY, &(self.rank.get() as u32).to_le_bytes(), &mut mine);
         let mut melder = Melder { operators: None, is_bare: false, fingerprint: None };

@@ -4,6 +4,7 @@ use super::{
     checks::{Sites, mix},
     exchange::{Inbox, Outbox},
     items::{Item, Items},
+    post::Post,
     registry::{Object, Registry, Variable},
     settle::Pending,
 };
@@ -25,6 +26,8 @@ pub(crate) enum Phase {
     Step,
     /// In the body of a split: the group waits for its subgroups.
     Split,
+    /// In an epoch: remote methods run.
+    Epoch,
     /// The group is over for this processor.
     Ended,
 }
@@ -69,8 +72,15 @@ pub(crate) struct Core {
     pub(crate) registry: RefCell<Registry>,
     pub(crate) wave: RefCell<Wave>,
     pub(crate) sites: Sites,
+    /// Where members write to each other outside of boundaries, once they need to.
+    pub(crate) post: RefCell<Option<Post>>,
+    pub(crate) has_post: Cell<bool>,
+    /// Calls that were begun between boundaries and not finished yet.
+    pub(crate) begun: Cell<usize>,
     /// The objects that a delivery has changed; kept for its room.
     pub(crate) changed: RefCell<Vec<u32>>,
+    /// What the epochs of the group keep from one to the next.
+    pub(crate) annex: RefCell<Option<Rc<dyn Any>>>,
 }
 
 impl Core {
@@ -106,7 +116,11 @@ impl Core {
             registry: RefCell::default(),
             wave: RefCell::default(),
             sites: Sites::default(),
+            post: RefCell::default(),
+            has_post: Cell::new(false),
+            begun: Cell::new(0),
             changed: RefCell::default(),
+            annex: RefCell::default(),
         })
     }
 
@@ -270,6 +284,7 @@ impl Core {
         self.phase.set(Phase::Ended);
         let outcome = if self.size.get() > 1 { self.leave() } else { Ok(()) };
         self.registry.borrow_mut().clear();
+        self.annex.take();
         outcome
     }
 }

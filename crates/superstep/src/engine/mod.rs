@@ -13,6 +13,7 @@ mod fold;
 mod group;
 mod items;
 mod operators;
+mod post;
 mod registry;
 mod settle;
 mod split;
@@ -21,14 +22,17 @@ mod value;
 
 pub(crate) use self::core::{Core, Phase};
 pub(crate) use boundary::Kind;
-pub(crate) use checks::type_hash;
+pub(crate) use checks::{mix, type_hash};
 pub(crate) use contribution::flags;
 pub(crate) use exchange::{Address, Kind as Record, Outbox, Payload, damaged, push_words, read_words};
 pub(crate) use fold::fold;
 pub(crate) use items::{Item, Needs, Tally};
 pub(crate) use operators::Rule;
+pub(crate) use post::{open_letter, opened};
 pub(crate) use registry::{Awaited, CARRIED, Carrying, Object, Registry, Sent, Variable, departed};
-pub(crate) use value::{AsRun, AsValue, Codec, decode, decode_into, decode_plain, encode};
+pub(crate) use value::{
+    AsRun, AsValue, Codec, decode, decode_into, decode_next, decode_plain, encode, encode_next, is_fixed, owned_bytes,
+};
 
 pub use group::{Ancestor, Group};
 pub use operators::{And, Any, Checked, Combine, Each, Leader, Max, Min, Or, Product, Same, Sum, Xor};

@@ -161,18 +161,18 @@ impl<T: ?Sized> Numbered<T> {
         })
     }
 
-    fn forget(&mut self, number: u32) {
-        self.all[number as usize] = None;
+    fn forget(&mut self, number: u32) -> Option<Rc<T>> {
         self.dropped[number as usize].clear();
         self.free.push(number);
+        self.all[number as usize].take()
     }
 
-    /// Forgets that members who left have dropped anything.
-    fn renumber(&mut self, stayed: &[usize]) {
+    /// Forgets that members who left have dropped anything, and hands `bury` what all others have.
+    fn renumber(&mut self, stayed: &[usize], mut bury: impl FnMut(Rc<T>)) {
         for (number, dropped) in self.dropped.iter_mut().enumerate().filter(|(_, dropped)| !dropped.is_empty()) {
             *dropped = dropped.iter().filter_map(|rank| stayed.iter().position(|old| old == rank)).collect();
             if dropped.len() >= stayed.len() {
-                self.all[number] = None;
+                self.all[number].take().into_iter().for_each(&mut bury);
                 dropped.clear();
                 self.free.push(number as u32);
             }
@@ -199,6 +199,8 @@ pub(crate) struct Registry {
     pub(crate) dropped: Vec<u32>,
     /// What everybody has dropped by this boundary, at which it still takes part.
     forgotten: Vec<u32>,
+    /// Objects that were forgotten. What they hold may name this registry when it is dropped.
+    buried: Vec<Rc<dyn Object>>,
     /// A description of the last declarations, for messages.
     pub(crate) declared: Vec<String>,
 }
@@ -260,11 +262,16 @@ impl Registry {
     pub(crate) fn forget(&mut self) {
         while let Some(number) = self.forgotten.pop() {
             if number & VARIABLE == 0 {
-                self.objects.forget(number);
+                self.buried.extend(self.objects.forget(number));
             } else {
                 self.variables.forget(number & !VARIABLE);
             }
         }
+    }
+
+    /// What was forgotten, to be dropped when nobody holds the registry.
+    pub(crate) fn take_buried(&mut self) -> Vec<Rc<dyn Object>> {
+        std::mem::take(&mut self.buried)
     }
 
     /// Ends the step for the variables that were written.
@@ -300,8 +307,8 @@ impl Registry {
 
     /// Lets every object follow a new numbering.
     pub(crate) fn renumber(&mut self, stayed: &[usize]) {
-        self.variables.renumber(stayed);
-        self.objects.renumber(stayed);
+        self.variables.renumber(stayed, drop);
+        self.objects.renumber(stayed, |object| self.buried.push(object));
         for object in self.objects.all.iter().flatten() {
             object.renumber(stayed);
         }

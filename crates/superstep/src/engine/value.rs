@@ -86,6 +86,94 @@ impl Extend<u8> for Appending<'_> {
     }
 }
 
+/// The number and the small array types that lie in memory as they are written: with no length, one after another.
+macro_rules! for_fixed {
+    ($fixed:ident => $each:block) => {
+        for_numbers!(One => {
+            { type $fixed = One; $each }
+            { type $fixed = [One; 2]; $each }
+            { type $fixed = [One; 3]; $each }
+            { type $fixed = [One; 4]; $each }
+        });
+    };
+}
+
+/// How many bytes a vector of numbers or a text owns; nothing is known of other values.
+#[inline]
+pub(crate) fn owned_bytes<T: 'static>(value: &T) -> usize {
+    let any: &dyn Any = value;
+    for_numbers!(Number => {
+        if let Some(numbers) = any.downcast_ref::<Vec<Number>>() {
+            return size_of_val(numbers.as_slice());
+        }
+    });
+    any.downcast_ref::<String>().map_or(0, String::len)
+}
+
+/// Whether values of a type all have the same length, and travel as they lie in memory.
+#[inline]
+pub(crate) fn is_fixed<T: 'static>() -> bool {
+    let mut is_fixed = false;
+    for_fixed!(Fixed => {
+        is_fixed |= std::any::TypeId::of::<T>() == std::any::TypeId::of::<Fixed>();
+    });
+    is_fixed
+}
+
+/// Appends `value` so that [`decode_next`] finds its end: what is fixed in length has no length before it.
+#[inline]
+pub(crate) fn encode_next<T: Value>(value: &T, out: &mut Vec<u8>) -> Result {
+    let any: &dyn Any = value;
+    for_fixed!(Fixed => {
+        if let Some(fixed) = any.downcast_ref::<Fixed>() {
+            append(std::slice::from_ref(fixed), out);
+            return Ok(());
+        }
+    });
+    for_numbers!(Number => {
+        if let Some(numbers) = any.downcast_ref::<Vec<Number>>() {
+            fabric::make_room(out, 8 + size_of_val(numbers.as_slice()));
+            append(&[numbers.len() as u64], out);
+            append(numbers, out);
+            return Ok(());
+        }
+    });
+    encode(value, out)
+}
+
+/// Reads the next value that [`encode_next`] has appended.
+#[inline]
+pub(crate) fn decode_next<T: Value>(bytes: &mut &[u8]) -> Result<T> {
+    let mut value = None::<T>;
+    let any: &mut dyn Any = &mut value;
+    for_fixed!(Fixed => {
+        if let Some(fixed) = any.downcast_mut::<Option<Fixed>>() {
+            let (head, rest) = bytes.split_at_checked(size_of::<Fixed>()).ok_or_else(|| damaged::<T>(bytes))?;
+            *fixed = Some(bytemuck::pod_read_unaligned(head));
+            *bytes = rest;
+            return value.ok_or_else(|| damaged::<T>(bytes));
+        }
+    });
+    for_numbers!(Number => {
+        if let Some(numbers) = any.downcast_mut::<Option<Vec<Number>>>() {
+            let len = decode_next::<u64>(bytes)?;
+            let len = usize::try_from(len).ok().and_then(|len| len.checked_mul(size_of::<Number>()));
+            let split = len.and_then(|len| bytes.split_at_checked(len));
+            let (head, rest) = split.ok_or_else(|| damaged::<T>(bytes))?;
+            *numbers = Some(decode_plain(head)?);
+            *bytes = rest;
+            return value.ok_or_else(|| damaged::<T>(bytes));
+        }
+    });
+    match postcard::take_from_bytes(bytes) {
+        Ok((value, rest)) => {
+            *bytes = rest;
+            Ok(value)
+        }
+        Err(_) => Err(damaged::<T>(bytes)),
+    }
+}
+
 /// Reads the value that `bytes` hold, all of them.
 #[inline]
 pub(crate) fn decode<T: Value>(bytes: &[u8]) -> Result<T> {
@@ -201,6 +289,25 @@ mod tests {
         there_and_back(&vec![1.5f32, f32::INFINITY]);
         there_and_back(&Vec::<i128>::new());
         there_and_back(&("text".to_owned(), Some('x'), [1u8, 2]));
+    }
+
+    #[test]
+    fn values_one_after_another_find_their_ends() {
+        let mut bytes = Vec::new();
+        encode_next(&7u64, &mut bytes).unwrap();
+        encode_next(&[1u64, 2, 3], &mut bytes).unwrap();
+        assert_eq!(bytes.len(), 32);
+        encode_next(&vec![1i16, 2], &mut bytes).unwrap();
+        encode_next(&("text".to_owned(), vec![3u8]), &mut bytes).unwrap();
+        let mut rest = bytes.as_slice();
+        assert_eq!(decode_next::<u64>(&mut rest).unwrap(), 7);
+        assert_eq!(decode_next::<[u64; 3]>(&mut rest).unwrap(), [1, 2, 3]);
+        assert_eq!(decode_next::<Vec<i16>>(&mut rest).unwrap(), [1, 2]);
+        assert_eq!(decode_next::<(String, Vec<u8>)>(&mut rest).unwrap(), ("text".to_owned(), vec![3]));
+        assert!(rest.is_empty());
+        assert_eq!(decode_next::<u8>(&mut rest).unwrap_err().kind(), ErrorKind::Damaged);
+        let mut lie = [255u8; 9].as_slice();
+        assert_eq!(decode_next::<Vec<u64>>(&mut lie).unwrap_err().kind(), ErrorKind::Damaged);
     }
 
     #[test]

@@ -1,16 +1,19 @@
-//! What a group shares: replicated variables, areas and queues.
+//! What a group shares: replicated variables, areas, queues and arrays.
 
 mod area;
 mod array;
 mod owned;
+mod paged;
 mod queue;
 mod section;
 mod shared;
 
 pub use area::{Area, Source};
+pub(crate) use array::Divisor;
 pub use array::{
     Array, Block, BlockCyclic, Cyclic, Distribution, Gatherer, Irregular, OneScatterer, Place, Scatterer, Tiles,
 };
+pub use paged::{Cohering, Paged, Run, RunMut};
 pub use queue::Queue;
 pub use section::{Ends, Section, Strided, strided};
 pub use shared::Shared;

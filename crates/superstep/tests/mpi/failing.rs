@@ -52,8 +52,8 @@ fn a_process_that_ends_itself_in_a_run_ends_the_run() {
 #[test]
 fn a_killed_rank_ends_all_and_leaves_nobody_behind() {
     for launcher in LAUNCHERS {
-        for victim in [0, 1] {
-            let running = Job::new(launcher, "loop", 3).start();
+        for (program, victim) in [("loop", 0), ("loop", 1), ("calls", 0), ("calls", 2)] {
+            let running = Job::new(launcher, program, 3).start();
             let pids = pids(&running.await_lines("pid", 3));
             signal("KILL", pids[victim]);
             await_end(&pids);

@@ -35,6 +35,17 @@ fn program() {
             }
             g.step(|_| ());
         }),
+        "calls" => superstep::run(|g| {
+            println!("pid {} {}", g.rank(), process::id());
+            let sum = g.object(0u64);
+            g.epoch(|e| {
+                for round in 0.. {
+                    let to = (e.rank() + 1 + round % (e.size() - 1)) % e.size();
+                    e.send(to, &sum, round as u64, |sum, _, x| *sum ^= x);
+                    e.call(to, &sum, (), |sum, _, ()| *sum);
+                }
+            });
+        }),
         "loop" => superstep::run(|g| {
             println!("pid {} {}", g.rank(), process::id());
             let stop = env::var_os("SUPERSTEP_TEST_STOP");

@@ -45,6 +45,15 @@ fn a_panic_in_any_process_is_the_runs_error_with_its_message_and_line() {
     }
 }
 
+#[test]
+fn a_panic_in_a_method_is_the_runs_error_with_its_name_and_line() {
+    for victim in 0..SIZE {
+        let error = end_of(at_fault("method-panic", victim)).line("error");
+        assert!(error.starts_with(&format!("error RemotePanic processor {victim} panicked in the method ")), "{error}");
+        assert!(error.contains("boom") && error.contains("programs.rs:"), "{error}");
+    }
+}
+
 /// One that computes does not hear of it, and is ended; then the words are the last that process 0 has.
 #[test]
 fn a_panic_also_ends_those_who_compute() {
@@ -82,7 +91,7 @@ fn a_first_process_that_ends_itself_leaves_nobody_behind() {
 
 #[test]
 fn a_killed_process_ends_all_and_leaves_nobody_behind() {
-    for program in ["steps", "compute"] {
+    for program in ["steps", "compute", "chain", "calls"] {
         for victim in 0..SIZE {
             let running = forked(program, SIZE).start();
             let pids = pids(&running.await_lines("pid", SIZE));

@@ -1,7 +1,7 @@
 //! The programs that the tests start.
 
 use std::{env, process, thread, time::Duration};
-use superstep::{Area, Array, Block, Config, Cyclic, Fabric, Group, Sum, Tiles};
+use superstep::{Area, Array, Block, Config, Cyclic, Epoch, Fabric, Group, Handle, Sum, Tiles};
 
 /// Runs the program that the environment names, and ends the process as a program of its own would.
 #[test]
@@ -24,6 +24,14 @@ fn program() {
             }
         }),
         "steps" => superstep::run(steps),
+        "chain" => superstep::run(chain),
+        "calls" => superstep::run(calls),
+        "method-panic" => superstep::run(|g| {
+            announce(g);
+            let object = g.object(());
+            let victim = victim();
+            g.epoch(|e| e.send(victim, &object, "boom".to_owned(), |(), _, why| panic!("{why}")));
+        }),
         "compute" => superstep::run(|g| {
             announce(g);
             thread::sleep(Duration::from_secs(600));
@@ -81,6 +89,32 @@ fn steps(g: &mut Group) {
         let values = vec![round; 1 << (round % 18)];
         g.step(|s| s.put(to, &values, &area, 0));
     }
+}
+
+/// Requests that send themselves on without end, while everybody waits at the fence.
+fn chain(g: &mut Group) {
+    fn on(hops: &mut u64, e: &Epoch, (it, load): (Handle<u64>, Vec<u64>)) {
+        *hops += 1;
+        e.send((e.rank() + 1) % e.size(), &it, (it, load), on);
+    }
+    announce(g);
+    let hops = g.object(0);
+    g.epoch(|e| e.send((e.rank() + 1) % e.size(), &hops, (hops.handle(), vec![7; 3000 * e.rank()]), on));
+}
+
+/// Everybody calls everybody without end.
+fn calls(g: &mut Group) {
+    announce(g);
+    let sum = g.object(0u64);
+    g.epoch(|e| {
+        for round in 0.. {
+            let to = (e.rank() + 1 + round % (e.size() - 1)) % e.size();
+            e.call(to, &sum, round as u64, |sum, _, x| {
+                *sum = sum.wrapping_add(x);
+                *sum
+            });
+        }
+    });
 }
 
 /// Two good runs, and a bad one between them; and a run on threads before and after.

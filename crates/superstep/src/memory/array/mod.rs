@@ -27,6 +27,7 @@ mod wire;
 mod writes;
 
 pub use access::Array;
+pub(crate) use divisor::Divisor;
 pub use gather::Gatherer;
 pub use layout::{Block, BlockCyclic, Cyclic, Distribution, Irregular};
 pub use place::Place;

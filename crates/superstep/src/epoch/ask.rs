@@ -1,0 +1,293 @@
+//! The verbs of an epoch that have an answer.
+
+use super::{
+    Epoch,
+    book::Book,
+    object::Target,
+    state::State,
+    work::{Asked, Serving},
+};
+use crate::{
+    engine::{Core, Value},
+    error::{ErrorKind, Result},
+};
+use fabric::code;
+use std::{any::type_name, marker::PhantomData, panic::Location, rc::Rc};
+
+/// The answer to a question that was [asked](Epoch::ask): a value that is there when the other processor has run the
+/// method, and at the latest when the epoch has ended.
+///
+/// ```
+/// let squares = superstep::Config::new().procs(2).run_all(|g| {
+///     let none = g.object(());
+///     let answers = g.epoch(|e| {
+///         (0..3u32).map(|x| e.ask(1 - e.rank(), &none, x, |_, _, x| x * x)).collect::<Vec<_>>()
+///     });
+///     answers.into_iter().map(|answer| answer.value()).collect::<Vec<_>>()
+/// });
+/// assert_eq!(squares.unwrap(), [[0, 1, 4], [0, 1, 4]]);
+/// ```
+#[must_use = "an answer that is not taken was asked for in vain; `send` asks for none"]
+pub struct Answer<R> {
+    core: Rc<Core>,
+    book: Rc<Book>,
+    from: usize,
+    ticket: u64,
+    _of: PhantomData<R>,
+}
+
+impl<R: Value> Answer<R> {
+    /// Whether it has come.
+    ///
+    /// ```
+    /// let is_there = superstep::Config::new().procs(2).run(|g| {
+    ///     let none = g.object(());
+    ///     let answer = g.epoch(|e| e.ask(1, &none, (), |_, e, ()| e.rank()));
+    ///     answer.is_ready()
+    /// });
+    /// assert_eq!(is_there.unwrap(), true);
+    /// ```
+    pub fn is_ready(&self) -> bool {
+        self.book.has(self.from, self.ticket)
+    }
+
+    /// The answer, after the epoch; inside it [`Epoch::take`] waits for it.
+    ///
+    /// ```
+    /// let rank = superstep::Config::new().procs(2).run(|g| {
+    ///     let none = g.object(());
+    ///     g.epoch(|e| e.ask(1, &none, (), |_, e, ()| e.rank())).value()
+    /// });
+    /// assert_eq!(rank.unwrap(), 1);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If it has not come.
+    #[track_caller]
+    pub fn value(self) -> R {
+        let site = Location::caller();
+        let answer = self.book.take(self.from, self.ticket).unwrap_or_else(|| {
+            let what = format!("rank {} has not answered; use `take`, or wait for the epoch's end", self.from);
+            Err(self.core.error(ErrorKind::NotAnswered, what, site))
+        });
+        answer.unwrap_or_else(|error| error.raise())
+    }
+}
+
+impl<R> std::fmt::Debug for Answer<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Answer<{}>(from rank {})", type_name::<R>(), self.from)
+    }
+}
+
+/// Counts a method as under way. It is not taken back if the method panics: that is how the panic is known to be one
+/// of a method.
+#[inline]
+fn in_method<R>(state: &State, method: impl FnOnce() -> R) -> R {
+    let depth = state.depth.get();
+    state.depth.set(depth + 1);
+    let result = method();
+    state.depth.set(depth);
+    result
+}
+
+impl Epoch {
+    /// Runs `method` on processor `to`, as [`send`](Self::send) does, and waits for what it returns. Others are served
+    /// meanwhile; a method that calls gives way to them here and only here, and its own object waits for it.
+    ///
+    /// ```
+    /// let sums = superstep::Config::new().procs(3).run_all(|g| {
+    ///     let rank = g.rank();
+    ///     let table = g.object(vec![rank; 10]);
+    ///     g.epoch(|e| {
+    ///         let next = (e.rank() + 1) % e.size();
+    ///         e.call(next, &table, 2..5, |table, _, range| table[range].iter().sum::<usize>())
+    ///     })
+    /// });
+    /// assert_eq!(sums.unwrap(), [3, 6, 0]);
+    /// ```
+    ///
+    /// # Cost
+    ///
+    /// The way there and back; what waits to be sent goes along. [`ask`](Self::ask) many questions before the first
+    /// answer is needed, and they travel together.
+    ///
+    /// # Panics
+    ///
+    /// As `send`; with the group's error if methods wait for each other; and with what the method has panicked with.
+    #[track_caller]
+    #[inline]
+    pub fn call<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + 'static>(
+        &self,
+        to: usize,
+        on: &impl Target<T>,
+        args: A,
+        method: M,
+    ) -> R {
+        let site = Location::caller();
+        let answer = if to == self.rank() {
+            self.call_here(on, args, method, site)
+        } else {
+            self.try_ask(to, on, args, method, true, site).and_then(|answer| self.await_answer(&answer, site))
+        };
+        answer.unwrap_or_else(|error| error.raise())
+    }
+
+    /// Whether no request of this processor to itself waits.
+    #[inline]
+    fn has_nothing_here(&self) -> bool {
+        let state = &*self.state;
+        let (lanes, source) = (state.lanes.borrow(), &state.sources[state.rank]);
+        lanes[state.rank].is_empty() && source.left.get() == 0 && source.queue.borrow().is_empty()
+    }
+
+    /// Runs a method on this processor's representative.
+    #[inline]
+    fn call_here<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + 'static>(
+        &self,
+        on: &impl Target<T>,
+        args: A,
+        method: M,
+        site: &'static Location<'static>,
+    ) -> Result<R> {
+        const {
+            assert!(size_of::<M>() == 0, "a remote method must not capture anything");
+        }
+        let state = &*self.state;
+        if state.depth.get() >= state.tuning.get().nesting {
+            return Err(self.too_deep(site));
+        }
+        if !self.has_nothing_here() {
+            // What was sent here before comes first.
+            self.post(state.rank)?;
+            self.serve()?;
+        }
+        let object = on.refer().find(&self.core, site)?;
+        let Ok(mut value) = object.value.try_borrow_mut() else {
+            let why = "it is lent, or one of its methods waits for this one";
+            let what = format!("a method of the {} was called here, but {why}", object.describe());
+            return Err(self.core.error(ErrorKind::StillBorrowed, what, site));
+        };
+        if object.is_poisoned.get() {
+            let what = format!("a method of the {} was called, but another has panicked", object.describe());
+            return Err(self.core.error(ErrorKind::Poisoned, what, site));
+        }
+        state.method.set(type_name::<M>());
+        // Taken back when the method has ended well.
+        object.is_poisoned.set(true);
+        let answer = in_method(state, || method(&mut value, self, args));
+        object.is_poisoned.set(false);
+        Ok(answer)
+    }
+
+    /// Asks a question: like [`call`](Self::call), but does not wait for the answer.
+    ///
+    /// ```
+    /// let sums = superstep::Config::new().procs(2).run_all(|g| {
+    ///     let rank = g.rank();
+    ///     let table = g.object((0..100).map(|x| x * (1 + rank)).collect::<Vec<usize>>());
+    ///     g.epoch(|e| {
+    ///         let asked: Vec<_> =
+    ///             (0..100).map(|at| e.ask(1 - e.rank(), &table, at, |table, _, at| table[at])).collect();
+    ///         asked.into_iter().map(|answer| e.take(answer)).sum::<usize>()
+    ///     })
+    /// });
+    /// assert_eq!(sums.unwrap(), [9900, 4950]);
+    /// ```
+    ///
+    /// # Cost
+    ///
+    /// That of a request there and an answer back, in as few letters as there can be.
+    #[track_caller]
+    #[inline]
+    pub fn ask<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + 'static>(
+        &self,
+        to: usize,
+        on: &impl Target<T>,
+        args: A,
+        method: M,
+    ) -> Answer<R> {
+        let answer = self.try_ask(to, on, args, method, false, Location::caller());
+        answer.unwrap_or_else(|error| error.raise())
+    }
+
+    #[inline]
+    fn try_ask<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + 'static>(
+        &self,
+        to: usize,
+        on: &impl Target<T>,
+        args: A,
+        method: M,
+        is_alone: bool,
+        site: &'static Location<'static>,
+    ) -> Result<Answer<R>> {
+        let state = &*self.state;
+        let entry = code::entry::<Serving, Asked<T, A, R, M>>(Asked(method, PhantomData));
+        let name = on.refer().name_in(&self.core, site)?;
+        self.core.check_rank(to, site)?;
+        let asked = state.lanes.borrow_mut()[to].question(entry, name, args, is_alone, &state.pool);
+        let (ticket, is_full) = asked.map_err(|error| self.placed(&error, site))?;
+        if is_full {
+            self.post_held_back(to)?;
+        }
+        self.tick()?;
+        let book = Rc::clone(&state.book.borrow());
+        Ok(Answer { core: Rc::clone(&self.core), book, from: to, ticket, _of: PhantomData })
+    }
+
+    /// Waits for the answer to a question, and serves others meanwhile.
+    ///
+    /// ```
+    /// let rank = superstep::Config::new().procs(2).run(|g| {
+    ///     let none = g.object(());
+    ///     g.epoch(|e| {
+    ///         let answer = e.ask(1, &none, (), |_, e, ()| e.rank());
+    ///         e.take(answer)
+    ///     })
+    /// });
+    /// assert_eq!(rank.unwrap(), 1);
+    /// ```
+    #[track_caller]
+    #[inline]
+    pub fn take<R: Value>(&self, answer: Answer<R>) -> R {
+        self.await_answer(&answer, Location::caller()).unwrap_or_else(|error| error.raise())
+    }
+
+    fn await_answer<R: Value>(&self, answer: &Answer<R>, site: &'static Location<'static>) -> Result<R> {
+        let why = || format!("for an answer of rank {} ({}:{})", answer.from, site.file(), site.line());
+        let taken = self.wait_until(&why, || answer.book.take(answer.from, answer.ticket))?;
+        if let Err(error) = &taken {
+            self.state.failure.borrow_mut().get_or_insert_with(|| error.clone());
+        }
+        taken
+    }
+
+    /// Puts an answer on its way.
+    pub(super) fn answer<R: Value>(&self, to: usize, ticket: u64, answer: R, is_alone: bool) {
+        let is_full = self.state.lanes.borrow_mut()[to].answer(ticket, answer, is_alone);
+        let posted = is_full.and_then(|is_full| if is_full { self.post(to) } else { Ok(()) });
+        posted.unwrap_or_else(|error| error.raise());
+    }
+
+    /// Runs `method` on every processor of the group, this one as well, and returns the answers in the order of ranks.
+    ///
+    /// ```
+    /// let all = superstep::Config::new().procs(3).run_all(|g| {
+    ///     let rank = g.rank();
+    ///     let square = g.object(rank * rank);
+    ///     g.epoch(|e| e.call_all(&square, (), |square, _, ()| *square))
+    /// });
+    /// assert_eq!(all.unwrap(), [[0, 1, 4], [0, 1, 4], [0, 1, 4]]);
+    /// ```
+    #[track_caller]
+    pub fn call_all<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + 'static>(
+        &self,
+        on: &impl Target<T>,
+        args: A,
+        method: M,
+    ) -> Vec<R> {
+        let asked: Vec<Answer<R>> = (0..self.size()).map(|to| self.ask(to, on, args.clone(), method)).collect();
+        asked.into_iter().map(|answer| self.take(answer)).collect()
+    }
+}

@@ -1,0 +1,165 @@
+//! Verbs that every processor of an epoch calls.
+//!
+//! They travel as notes in the letters of the epoch, on the tree that steps use: processor `r` hears from `r + 1`,
+//! `r + 2`, `r + 4` and so on, as long as `r` divides by twice that distance. So values are combined in the order of
+//! ranks and in the grouping of every other reduction, and the result is the same, bit for bit.
+
+use super::{Epoch, letter::Note, object::Target};
+use crate::{
+    engine::{Combine, Value, damaged, decode_next, mix, type_hash},
+    error::{ErrorKind, Result},
+};
+use std::panic::Location;
+
+impl Epoch {
+    /// Tells another member something in the collective with this number.
+    fn tell<V: Value>(&self, to: usize, number: u64, about: u64, value: V) -> Result {
+        self.state.lanes.borrow_mut()[to].note(number, about, value)?;
+        self.post(to)
+    }
+
+    /// Waits for what another member says in the collective with this number.
+    fn hear<V: Value>(&self, from: usize, number: u64, about: u64, site: &'static Location<'static>) -> Result<V> {
+        let why = || format!("for rank {from} in a collective ({}:{})", site.file(), site.line());
+        let find = || self.state.notes.borrow_mut().remove(&(number, from));
+        let (theirs, note) = self.wait_until(&why, find)?;
+        if theirs != about {
+            let what = format!("rank {} and rank {from} are in different collectives of this epoch", self.rank());
+            return Err(self.core.error(ErrorKind::StepMismatch, what, site));
+        }
+        match note {
+            Note::Moved(moved) => Ok(*moved.downcast::<V>().map_err(|_| damaged())?),
+            Note::Encoded { bytes, at } => decode_next(&mut bytes.get(at).ok_or_else(damaged)?),
+        }
+    }
+
+    fn next_collective(&self) -> u64 {
+        let number = self.state.collective.get();
+        self.state.collective.set(number + 1);
+        number
+    }
+
+    /// Hands a value of member `root` to everybody.
+    fn spread<V: Value>(
+        &self,
+        root: usize,
+        number: u64,
+        value: Option<V>,
+        about: u64,
+        site: &'static Location<'static>,
+    ) -> Result<V> {
+        let (size, place) = (self.size(), (self.rank() + self.size() - root) % self.size());
+        let whom = |place: usize| (place + root) % size;
+        let mut distance = 1;
+        while distance < size && place.is_multiple_of(2 * distance) {
+            distance *= 2;
+        }
+        let value = match value {
+            Some(value) => value,
+            None => self.hear(whom(place - distance), number, about, site)?,
+        };
+        while distance > 1 {
+            distance /= 2;
+            if place + distance < size {
+                self.tell(whom(place + distance), number, about, value.clone())?;
+            }
+        }
+        Ok(value)
+    }
+
+    /// Runs `method` on every processor, with the arguments of processor `root`. Collective: every processor calls it,
+    /// and it returns when the method has run here.
+    ///
+    /// ```
+    /// let words = superstep::Config::new().procs(3).run_all(|g| {
+    ///     let word = g.object(String::new());
+    ///     g.epoch(|e| {
+    ///         let args = (e.rank() == 1).then(|| "resize".to_owned());
+    ///         e.broadcast(1, &word, args, |word, _, new| *word = new);
+    ///     });
+    ///     word.with(|word| word.clone())
+    /// });
+    /// assert_eq!(words.unwrap(), ["resize", "resize", "resize"]);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If there is no rank `root`, or if it gives no arguments.
+    #[track_caller]
+    pub fn broadcast<T: 'static, A: Value, M: Fn(&mut T, &Epoch, A) + Copy + 'static>(
+        &self,
+        root: usize,
+        on: &impl Target<T>,
+        args: Option<A>,
+        method: M,
+    ) {
+        let site = Location::caller();
+        let about = mix(type_hash::<M>(), 0xB0);
+        let mine = self.core.check_rank(root, site).and_then(|()| {
+            let args = args.filter(|_| self.rank() == root);
+            if self.rank() == root && args.is_none() {
+                let what = format!("rank {root} broadcasts and gives no arguments");
+                return Err(self.core.error(ErrorKind::NoValue, what, site));
+            }
+            self.spread(root, self.next_collective(), args, about, site)
+        });
+        match mine {
+            Ok(args) => self.call(self.rank(), on, args, method),
+            Err(error) => error.raise(),
+        }
+    }
+
+    /// Runs `method` on every processor, each with its own arguments, and combines what they return, in the order of
+    /// ranks. Collective: every processor calls it, and all get the result.
+    ///
+    /// ```
+    /// use superstep::{Config, Max};
+    ///
+    /// let found = Config::new().procs(3).run_all(|g| {
+    ///     let rank = g.rank();
+    ///     let part = g.object(vec![3 * rank, 7 - rank]);
+    ///     g.epoch(|e| e.reduce(&part, (), |part, _, ()| part.iter().max().copied(), Max))
+    /// });
+    /// assert_eq!(found.unwrap(), [Some(7); 3]);
+    /// ```
+    ///
+    /// # Cost
+    ///
+    /// The way up and down a tree of all processors.
+    #[track_caller]
+    pub fn reduce<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + 'static>(
+        &self,
+        on: &impl Target<T>,
+        args: A,
+        method: M,
+        op: impl Combine<R>,
+    ) -> R {
+        let site = Location::caller();
+        let mine = self.call(self.rank(), on, args, method);
+        self.combine(mine, &op, mix(type_hash::<M>(), 0x2E), site).unwrap_or_else(|error| error.raise())
+    }
+
+    fn combine<R: Value>(
+        &self,
+        mut mine: R,
+        op: &impl Combine<R>,
+        about: u64,
+        site: &'static Location<'static>,
+    ) -> Result<R> {
+        let (me, size, number) = (self.rank(), self.size(), self.next_collective());
+        let mut distance = 1;
+        while distance < size && me.is_multiple_of(2 * distance) {
+            if me + distance < size {
+                let theirs: R = self.hear(me + distance, number, about, site)?;
+                op.combine(&mut mine, &theirs);
+            }
+            distance *= 2;
+        }
+        let number = self.next_collective();
+        if me == 0 {
+            return self.spread(0, number, Some(mine), about, site);
+        }
+        self.tell(me - distance, number - 1, about, mine)?;
+        self.spread(0, number, None, about, site)
+    }
+}

@@ -1,0 +1,347 @@
+//! What letters hold, and how they are written where they have to be bytes.
+//!
+//! A letter says how many letters of the other side were taken in, and holds items one after another. Between
+//! processors that share memory items move as they are, unless they are plain numbers. Those, and everything between
+//! other processors, are written: each item is a header of five numbers of 64 bits, little-endian, and its bytes. A
+//! letter begins with one such number, how many were taken in.
+//!
+//! | item | number 0, beside the count | 1 | 2 | 3 |
+//! |---|---|---|---|---|
+//! | requests | 1 | the method's name | the object's | |
+//! | questions | 2 | the method's name | the object's | the first one's number |
+//! | answers | 3 | their type's | | the first one's number |
+//! | failure | 4 | | | the question's number |
+//! | note | 5 | its number | what it is about | |
+//!
+//! The lowest 8 bits of number 0 say which item it is, the others how many there are in it; number 4 is the length of
+//! its bytes.
+
+use super::{
+    book::Answers,
+    work::{Arguments, Method},
+};
+use crate::{
+    engine::damaged,
+    error::{Error, Result},
+};
+use fabric::code::Entry;
+use std::{any::Any, cell::Cell, rc::Rc};
+
+/// Requests that follow each other with the same method and object.
+pub(super) struct Requests {
+    pub(super) method: Method,
+    pub(super) object: u64,
+    /// The number of the first, if answers are asked for.
+    pub(super) ticket: Option<u64>,
+    /// How many questions there are.
+    pub(super) count: u64,
+    pub(super) arguments: Arguments,
+}
+
+/// One item of a letter.
+pub(super) enum Item {
+    Requests(Requests),
+    Answers { first: u64, count: u64, answers: Answers },
+    Note { number: u64, about: u64, note: Note },
+}
+
+/// What a member tells another in a collective.
+pub(super) enum Note {
+    Moved(Box<dyn Any + Send>),
+    Encoded { bytes: Rc<Vec<u8>>, at: std::ops::Range<usize> },
+}
+
+/// An item that moves.
+pub(super) enum Moved {
+    Requests {
+        method: Method,
+        object: u64,
+        ticket: Option<u64>,
+        count: u64,
+        arguments: Box<dyn Any + Send>,
+    },
+    Answers {
+        first: u64,
+        count: u64,
+        answers: Box<dyn Any + Send>,
+    },
+    Failure {
+        ticket: u64,
+        error: Error,
+    },
+    Note {
+        number: u64,
+        about: u64,
+        note: Box<dyn Any + Send>,
+    },
+    /// Items that are written, as a letter of their own.
+    Written(Vec<u8>),
+}
+
+impl Moved {
+    /// Hands what it holds to `take`.
+    pub(super) fn unpack(self, methods: &Methods, mut take: impl FnMut(Item)) -> Result {
+        take(match self {
+            Self::Written(bytes) => return read(bytes, methods, take).map(|_| ()),
+            Self::Requests { method, object, ticket, count, arguments } => {
+                Item::Requests(Requests { method, object, ticket, count, arguments: Arguments::Moved(arguments) })
+            }
+            Self::Answers { first, count, answers } => Item::Answers { first, count, answers: Answers::Moved(answers) },
+            Self::Failure { ticket, error } => {
+                Item::Answers { first: ticket, count: 1, answers: Answers::Failed(error) }
+            }
+            Self::Note { number, about, note } => Item::Note { number, about, note: Note::Moved(note) },
+        });
+        Ok(())
+    }
+}
+
+/// The method that was found last, by its name: the next one is often the same.
+#[derive(Default)]
+pub(super) struct Methods(Cell<Option<(u64, Method)>>);
+
+impl Methods {
+    #[inline]
+    fn find(&self, name: u64) -> Result<Method> {
+        match self.0.get() {
+            Some((known, method)) if known == name => Ok(method),
+            _ => {
+                let method = Entry::find(name).ok_or_else(damaged)?;
+                self.0.set(Some((name, method)));
+                Ok(method)
+            }
+        }
+    }
+}
+
+/// A letter between processors that share memory.
+#[derive(Default)]
+pub(super) struct Block {
+    pub(super) taken: u64,
+    pub(super) items: Vec<Moved>,
+}
+
+/// Which item a header begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tag {
+    Requests = 1,
+    Questions,
+    Answers,
+    Failure,
+    Note,
+}
+
+/// The header of an item that is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) tag: Tag,
+    pub(super) names: [u64; 2],
+    /// The number of the first.
+    pub(super) first: u64,
+}
+
+const WORD: usize = size_of::<u64>();
+const HEADER: usize = 5 * WORD;
+
+/// A letter that is being written.
+#[derive(Default)]
+pub(super) struct Sheet {
+    pub(super) bytes: Vec<u8>,
+    /// The last item: its header, where that stands, and how many are in it.
+    open: Option<(Header, usize, u64)>,
+}
+
+impl Sheet {
+    pub(super) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Goes on with the last item if that has just this header, or begins one; `first` may differ by how many there
+    /// are. Returns where the bytes go.
+    #[inline]
+    pub(super) fn item(&mut self, header: Header) -> &mut Vec<u8> {
+        match &mut self.open {
+            Some((open, _, count))
+                if (open.tag, open.names) == (header.tag, header.names)
+                    && matches!(header.tag, Tag::Requests | Tag::Questions | Tag::Answers)
+                    && (header.tag == Tag::Requests || open.first + *count == header.first) =>
+            {
+                *count += 1;
+            }
+            _ => self.begin(header),
+        }
+        &mut self.bytes
+    }
+
+    fn begin(&mut self, header: Header) {
+        self.close();
+        if self.bytes.is_empty() {
+            self.bytes.extend_from_slice(&[0; WORD]);
+        }
+        self.open = Some((header, self.bytes.len(), 1));
+        self.bytes.extend_from_slice(&[0; HEADER]);
+    }
+
+    /// Writes the header of the last item, whose length is known now.
+    fn close(&mut self) {
+        let Some((header, at, count)) = self.open.take() else { return };
+        let len = self.bytes.len() - at - HEADER;
+        let words = [header.tag as u64 | count << 8, header.names[0], header.names[1], header.first, len as u64];
+        for (place, word) in self.bytes[at..at + HEADER].as_chunks_mut().0.iter_mut().zip(words) {
+            *place = word.to_le_bytes();
+        }
+    }
+
+    /// Takes the last item back: its bytes could not be written.
+    pub(super) fn undo(&mut self, to: usize) {
+        self.bytes.truncate(to);
+        if let Some((_, at, count)) = &mut self.open {
+            *count -= 1;
+            if *count == 0 {
+                let at = *at;
+                self.bytes.truncate(at);
+                self.open = None;
+            }
+        }
+    }
+
+    /// Ends the letter and returns its bytes.
+    pub(super) fn finish(&mut self, taken: u64) -> Vec<u8> {
+        self.close();
+        let mut bytes = std::mem::take(&mut self.bytes);
+        if bytes.is_empty() {
+            bytes.resize(WORD, 0);
+        }
+        bytes[..WORD].copy_from_slice(&taken.to_le_bytes());
+        bytes
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.open = None;
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> Result<u64> {
+    let bytes = bytes.get(at..).and_then(|bytes| bytes.first_chunk()).ok_or_else(damaged)?;
+    Ok(u64::from_le_bytes(*bytes))
+}
+
+/// Whether a letter holds nothing.
+pub(super) fn is_bare(bytes: &[u8]) -> bool {
+    bytes.len() <= WORD
+}
+
+/// Reads a letter of which nothing is believed: hands every item to `take` and returns how many were taken in.
+pub(super) fn read(bytes: Vec<u8>, methods: &Methods, mut take: impl FnMut(Item)) -> Result<u64> {
+    let bytes = Rc::new(bytes);
+    let taken = word(&bytes, 0)?;
+    let mut at = WORD;
+    while at < bytes.len() {
+        let mut words = [0; 5];
+        for (number, place) in words.iter_mut().enumerate() {
+            *place = word(&bytes, at + number * WORD)?;
+        }
+        let [kind, name, object, first, len] = words;
+        let start = at + HEADER;
+        let end = usize::try_from(len).ok().and_then(|len| start.checked_add(len)).ok_or_else(damaged)?;
+        if end > bytes.len() {
+            return Err(damaged());
+        }
+        let (count, range) = (kind >> 8, start..end);
+        let shared = || Rc::clone(&bytes);
+        take(match kind & 0xFF {
+            1 | 2 => {
+                let method = methods.find(name)?;
+                let ticket = (kind & 0xFF == Tag::Questions as u64).then_some(first);
+                let arguments = Arguments::Encoded { bytes: shared(), at: range, count };
+                Item::Requests(Requests { method, object, ticket, count, arguments })
+            }
+            3 => Item::Answers { first, count, answers: Answers::Encoded { bytes: shared(), at: range } },
+            4 => {
+                let error = Error::read(0, &bytes[range]);
+                Item::Answers { first, count: 1, answers: Answers::Failed(error) }
+            }
+            5 => Item::Note { number: name, about: object, note: Note::Encoded { bytes: shared(), at: range } },
+            _ => return Err(damaged()),
+        });
+        at = end;
+    }
+    Ok(taken)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::work::{Sent, Serving},
+        *,
+    };
+    use crate::error::ErrorKind;
+    use fabric::code;
+    use std::marker::PhantomData;
+
+    fn letter() -> Vec<u8> {
+        let method =
+            code::entry::<Serving, _>(Sent(|sum: &mut u64, _: &super::super::Epoch, x: u64| *sum += x, PhantomData));
+        let mut sheet = Sheet::default();
+        let requests = Header { tag: Tag::Requests, names: [method.name(), 7], first: 0 };
+        for x in 0..3u64 {
+            sheet.item(requests).extend_from_slice(&x.to_le_bytes());
+        }
+        for ticket in [5, 6, 9] {
+            let questions = Header { tag: Tag::Questions, first: ticket, ..requests };
+            sheet.item(questions).push(1);
+        }
+        sheet.item(Header { tag: Tag::Answers, names: [1, 0], first: 3 }).extend_from_slice(&[1, 2]);
+        let error = Error::new(ErrorKind::RemotePanic, "why");
+        sheet.item(Header { tag: Tag::Failure, names: [0; 2], first: 4 }).extend_from_slice(&error.report());
+        sheet.item(Header { tag: Tag::Note, names: [2, 3], first: 0 }).push(8);
+        sheet.finish(11)
+    }
+
+    fn in_words(item: Item) -> String {
+        match item {
+            Item::Requests(Requests { object, ticket, count, .. }) => {
+                format!("{count} requests to {object}, {ticket:?}")
+            }
+            Item::Answers { first, count, answers: Answers::Failed(error) } => format!("{first} of {count}: {error}"),
+            Item::Answers { first, count, .. } => format!("answers {first} of {count}"),
+            Item::Note { number, about, .. } => format!("note {number} about {about}"),
+        }
+    }
+
+    #[test]
+    fn a_letter_is_read_as_it_was_written_and_runs_have_one_header() {
+        let mut items = Vec::new();
+        let taken = read(letter(), &Methods::default(), |item| items.push(in_words(item))).unwrap();
+        let expected = [
+            "3 requests to 7, None",
+            "2 requests to 7, Some(5)",
+            "1 requests to 7, Some(9)",
+            "answers 3 of 1",
+            "4 of 1: why",
+            "note 2 about 3",
+        ];
+        assert_eq!((taken, items), (11, expected.map(str::to_owned).to_vec()));
+    }
+
+    /// X5: what makes no sense is an error, and nothing is read past the end.
+    #[test]
+    fn letters_that_are_cut_short_or_changed_are_read_or_refused() {
+        let whole = letter();
+        for end in 0..whole.len() {
+            // Where an item ends, a shorter letter does too.
+            let _ = read(whole[..end].to_vec(), &Methods::default(), |item| drop(in_words(item)));
+        }
+        assert!(read(whole[..whole.len() - 1].to_vec(), &Methods::default(), |_| ()).is_err());
+        let mut refused = 0;
+        for at in 0..whole.len() {
+            for bit in 0..8 {
+                let mut changed = whole.clone();
+                changed[at] ^= 1 << bit;
+                refused += u32::from(read(changed, &Methods::default(), |item| drop(in_words(item))).is_err());
+            }
+        }
+        assert!(refused > 500, "{refused} of {} changes were refused", 8 * whole.len());
+    }
+}

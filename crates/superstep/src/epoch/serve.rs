@@ -1,0 +1,291 @@
+//! Sending letters, taking them in, and running what they ask for.
+
+use super::{
+    Epoch,
+    lane::Way,
+    letter::{self, Block, Item, Requests},
+    state::add,
+    work::Work,
+};
+use crate::{
+    engine::damaged,
+    error::{Error, ErrorKind, Result},
+    panics,
+};
+use fabric::Tray;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Polls that find nothing before a processor that waits is counted among those that do: longer than an answer takes.
+const PATIENCE: u32 = 200;
+
+impl Epoch {
+    /// Sends what waits for `to`.
+    #[cold]
+    pub(super) fn post(&self, to: usize) -> Result {
+        let state = &*self.state;
+        let mut lanes = state.lanes.borrow_mut();
+        let lane = &mut lanes[to];
+        let mut letter;
+        let is_bare = lane.is_empty();
+        if lane.is_all_written() && lane.way != Way::Here {
+            letter = Tray { bytes: lane.take_bytes(), moved: Vec::new() };
+        } else {
+            let empty;
+            (empty, letter) = state.pool.borrow_mut().take_letter();
+            let mut block = lane.take_block(empty);
+            if lane.way == Way::Here {
+                drop(lanes);
+                block.items.drain(..).try_for_each(|item| item.unpack(&state.methods, |it| self.take_item(to, it)))?;
+                state.pool.borrow_mut().keep_letter(block, letter);
+                return Ok(());
+            }
+            letter.moved.push(block);
+        }
+        // One that only says how many were taken in is not answered by another.
+        lane.sent += u64::from(!is_bare);
+        drop(lanes);
+        add(&state.sent, 1);
+        self.core.circle.borrow_mut().send_letter(to, &mut letter)?;
+        if letter.bytes.capacity() > 0 {
+            state.lanes.borrow_mut()[to].keep(letter.bytes);
+        }
+        Ok(())
+    }
+
+    /// Sends what waits for `to`, and serves others while too much is on its way there. A method is not held back: it
+    /// gives way only where it waits for an answer.
+    #[cold]
+    pub(super) fn post_held_back(&self, to: usize) -> Result {
+        let state = &*self.state;
+        let window = state.tuning.get().window;
+        self.post(to)?;
+        let is_behind = || {
+            let lane = &state.lanes.borrow()[to];
+            lane.way != Way::Here && lane.sent - lane.taken_there > window
+        };
+        if state.depth.get() == 0 && to == state.rank {
+            // Nobody else will.
+            self.serve()?;
+        }
+        if state.depth.get() > 0 || !is_behind() {
+            return Ok(());
+        }
+        // The other one must have everything that it may wait for.
+        self.post_all()?;
+        while is_behind() {
+            if !self.serve()? {
+                self.core.circle.borrow_mut().rest()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends everything that waits.
+    pub(super) fn post_all(&self) -> Result {
+        for to in 0..self.state.size {
+            if !self.state.lanes.borrow()[to].is_empty() {
+                self.post(to)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends everything that somebody waits for.
+    fn post_urgent(&self) -> Result {
+        for to in 0..self.state.size {
+            if self.state.lanes.borrow()[to].is_urgent {
+                self.post(to)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in the letters that have come; says whether there were any.
+    fn take_in(&self) -> Result<bool> {
+        let state = &*self.state;
+        let mut letter = Tray::default();
+        let mut any = false;
+        loop {
+            let Some(from) = self.core.circle.borrow_mut().next_letter(&mut letter)? else { return Ok(any) };
+            any = true;
+            add(&state.came, 1);
+            let (is_bare, taken);
+            if let Some(moved) = letter.moved.pop() {
+                let mut block = moved.downcast::<Block>().map_err(|_| damaged())?;
+                (is_bare, taken) = (block.items.is_empty(), block.taken);
+                block
+                    .items
+                    .drain(..)
+                    .try_for_each(|item| item.unpack(&state.methods, |it| self.take_item(from, it)))?;
+                state.pool.borrow_mut().keep_letter(block, std::mem::take(&mut letter));
+            } else {
+                is_bare = letter::is_bare(&letter.bytes);
+                let bytes = std::mem::take(&mut letter.bytes);
+                taken = letter::read(bytes, &state.methods, |item| self.take_item(from, item))?;
+            }
+            let mut lanes = state.lanes.borrow_mut();
+            let lane = lanes.get_mut(from).ok_or_else(damaged)?;
+            lane.taken_there = lane.taken_there.max(taken);
+            lane.taken_here += u64::from(!is_bare);
+            // Who sends much hears of it even if nothing goes the other way.
+            let is_due = lane.taken_here - lane.told > state.tuning.get().window / 2;
+            drop(lanes);
+            if is_due {
+                self.post(from)?;
+            }
+        }
+    }
+
+    /// Puts an item where it belongs.
+    fn take_item(&self, from: usize, item: Item) {
+        let state = &*self.state;
+        match item {
+            Item::Requests(requests) => {
+                add(&state.held, 1);
+                state.sources[from].queue.borrow_mut().push_back(requests);
+            }
+            Item::Answers { first, count, answers } => state.book.borrow().enter(from, first, count, answers),
+            Item::Note { number, about, note } => {
+                state.notes.borrow_mut().insert((number, from), (about, note));
+            }
+        }
+    }
+
+    /// Takes in what has come and runs what can be run; says whether anything did.
+    pub(super) fn serve(&self) -> Result<bool> {
+        let state = &*self.state;
+        let has_come = self.take_in()?;
+        if state.held.get() == 0 {
+            return Ok(has_come);
+        }
+        if state.depth.get() >= state.tuning.get().nesting {
+            return Ok(has_come);
+        }
+        let mut has_run = false;
+        for from in 0..state.size {
+            while let Some(requests) = self.next_run(from) {
+                has_run = true;
+                self.run(from, requests)?;
+            }
+        }
+        if has_run {
+            self.post_urgent()?;
+        }
+        Ok(has_come || has_run)
+    }
+
+    /// The next run of a source that may begin.
+    fn next_run(&self, from: usize) -> Option<Requests> {
+        let state = &*self.state;
+        let source = &state.sources[from];
+        let mut queue = source.queue.borrow_mut();
+        let registry = self.core.registry.borrow();
+        let is_busy = |it: &Requests| registry.object(it.object as u32).is_some_and(|object| object.is_borrowed());
+        // What was sent before has not all begun, or cannot: its object is that of a method that waits.
+        let at = if source.left.get() == 0 && !is_busy(queue.front()?) {
+            0
+        } else {
+            let at = queue.iter().position(|it| state.is_loose.get() && !is_busy(it))?;
+            state.is_loose.set(false);
+            at
+        };
+        add(&state.held, 1u64.wrapping_neg());
+        queue.remove(at)
+    }
+
+    /// Works off a run.
+    fn run(&self, from: usize, requests: Requests) -> Result {
+        let state = &*self.state;
+        let Requests { method, object, ticket, count, arguments } = requests;
+        let source = &state.sources[from];
+        let mut outcome = Ok(());
+        let left_before = source.left.replace(if ticket.is_some() { count as usize } else { 0 });
+        state.depth.set(state.depth.get() + 1);
+        let work = Work { epoch: self, from, object, ticket, arguments, left: &source.left, outcome: &mut outcome };
+        let unwound = catch_unwind(AssertUnwindSafe(|| method.call(work)));
+        state.depth.set(state.depth.get() - 1);
+        add(&state.runs, 1);
+        match unwound {
+            Ok(()) => {
+                if let Err(error) = outcome {
+                    self.fail(from, ticket, count, error)?;
+                }
+            }
+            // Everybody has this one: the epoch is over.
+            Err(payload) if state.is_stuck.get() => return Err(panics::to_error(&*payload)),
+            Err(payload) => {
+                let error = self.method_error(from, &*payload);
+                self.fail(from, ticket, count, error)?;
+            }
+        }
+        source.left.set(left_before);
+        Ok(())
+    }
+
+    /// What a panic in a method is to everybody.
+    pub(super) fn method_error(&self, from: usize, payload: &(dyn std::any::Any + Send)) -> Error {
+        let error = panics::to_error(payload);
+        // One of this library's: it says where it happened.
+        if payload.is::<Error>() {
+            return error;
+        }
+        let (processor, method) = (self.core.processor, self.state.method.get());
+        let what = format!("processor {processor} panicked in the method {method}, sent by rank {from}: {error}");
+        Error::new(ErrorKind::RemotePanic, what)
+    }
+
+    /// Notes that a request has failed, and tells who waits for its answer.
+    fn fail(&self, from: usize, ticket: Option<u64>, count: u64, error: Error) -> Result {
+        let state = &*self.state;
+        if let Some(first) = ticket {
+            // It and the rest of the run, which does not begin any more, have no answers.
+            let begun = count.saturating_sub(state.sources[from].left.get() as u64);
+            for ticket in first + begun.saturating_sub(1)..first + count {
+                state.lanes.borrow_mut()[from].fail(ticket, &error)?;
+            }
+            self.post(from)?;
+        }
+        state.failure.borrow_mut().get_or_insert(error);
+        Ok(())
+    }
+
+    /// Waits until `ready`, and serves others meanwhile; `why` says what is waited for.
+    pub(super) fn wait_until<R>(&self, why: &dyn Fn() -> String, mut ready: impl FnMut() -> Option<R>) -> Result<R> {
+        let mut polls = 0;
+        loop {
+            if let Some(found) = ready() {
+                return Ok(found);
+            }
+            self.post_all()?;
+            if self.serve()? {
+                polls = 0;
+                continue;
+            }
+            polls += 1;
+            if polls < PATIENCE {
+                std::hint::spin_loop();
+                continue;
+            }
+            self.count(Some(why))?;
+            self.rest_in_count()?;
+        }
+    }
+
+    /// Waits for a letter or for the sum of a count, if one has been entered.
+    pub(super) fn rest_in_count(&self) -> Result {
+        if self.state.counting.get().is_entered {
+            self.core.circle.borrow_mut().rest()?;
+        }
+        Ok(())
+    }
+
+    /// Sends what waits, takes in what has come and runs it.
+    pub(super) fn poll_now(&self) -> Result {
+        self.state.until_poll.set(self.state.tuning.get().poll_every);
+        self.post_all()?;
+        if self.serve()? {
+            self.post_all()?;
+        }
+        Ok(())
+    }
+}

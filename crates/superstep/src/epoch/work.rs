@@ -1,0 +1,199 @@
+//! What a request comes to where it runs: an entry of the program, called with a run of arguments.
+//!
+//! A run is any number of requests that follow each other to one processor with the same method and object. Its method
+//! is found once, and then the arguments are worked off in a loop that was compiled for them.
+
+use super::{Epoch, letter::Block, object};
+use crate::{
+    engine::{Value, damaged, decode_next},
+    error::{Error, ErrorKind, Result},
+};
+use fabric::{
+    Tray,
+    code::{Act, Entry, Task},
+};
+use std::{
+    any::{Any, type_name},
+    cell::Cell,
+    marker::PhantomData,
+    rc::Rc,
+};
+
+/// The task of every method: to work off a run.
+pub(super) struct Serving;
+
+impl Task for Serving {
+    type Of<'a> = Work<'a>;
+}
+
+/// The entry of a method.
+pub(super) type Method = &'static Entry<Serving>;
+
+/// The arguments of a run: a vector that was moved here, or bytes and how many arguments they hold.
+pub(super) enum Arguments {
+    Moved(Box<dyn Any + Send>),
+    Encoded { bytes: Rc<Vec<u8>>, at: std::ops::Range<usize>, count: u64 },
+}
+
+/// A run that is to be worked off.
+pub(super) struct Work<'a> {
+    pub(super) epoch: &'a Epoch,
+    pub(super) from: usize,
+    /// The name of the object.
+    pub(super) object: u64,
+    /// The number of the first question, if answers are asked for.
+    pub(super) ticket: Option<u64>,
+    pub(super) arguments: Arguments,
+    /// How many requests of the run have not begun.
+    pub(super) left: &'a Cell<usize>,
+    /// What becomes of it.
+    pub(super) outcome: &'a mut Result,
+}
+
+/// A method without an answer.
+pub(super) struct Sent<T, A, M>(pub(super) M, pub(super) PhantomData<fn(T, A)>);
+/// A method with an answer.
+pub(super) struct Asked<T, A, R, M>(pub(super) M, pub(super) PhantomData<fn(T, A) -> R>);
+
+impl<T, A, M: Copy> Clone for Sent<T, A, M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T, A, M: Copy> Copy for Sent<T, A, M> {}
+impl<T, A, R, M: Copy> Clone for Asked<T, A, R, M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T, A, R, M: Copy> Copy for Asked<T, A, R, M> {}
+
+impl<T: 'static, A: Value, M: Fn(&mut T, &Epoch, A) + Copy + 'static> Act<Serving> for Sent<T, A, M> {
+    fn act(&self, work: Work<'_>) {
+        let epoch = work.epoch;
+        work.run::<T, A>(type_name::<M>(), |object, _, arguments| (self.0)(object, epoch, arguments));
+    }
+}
+
+impl<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + 'static> Act<Serving>
+    for Asked<T, A, R, M>
+{
+    fn act(&self, work: Work<'_>) {
+        let (epoch, from, first) = (work.epoch, work.from, work.ticket.unwrap_or_default());
+        let is_alone = work.left.get() == 1;
+        work.run::<T, A>(type_name::<M>(), |object, at, arguments| {
+            let answer = (self.0)(object, epoch, arguments);
+            epoch.answer(from, first + at, answer, is_alone);
+        });
+    }
+}
+
+impl Work<'_> {
+    /// Does the same for each request of the run.
+    #[inline]
+    fn run<T: 'static, A: Value>(self, method: &'static str, each: impl FnMut(&mut T, u64, A)) {
+        self.epoch.state.method.set(method);
+        *self.outcome = work_off(self.epoch, self.object, self.arguments, self.left, each);
+    }
+}
+
+fn work_off<T: 'static, A: Value>(
+    epoch: &Epoch,
+    name: u64,
+    arguments: Arguments,
+    left: &Cell<usize>,
+    mut each: impl FnMut(&mut T, u64, A),
+) -> Result {
+    let Some(object) = object::find::<T>(&epoch.core, name) else {
+        let what = format!("a request names an object of type {} that this processor has dropped", type_name::<T>());
+        return Err(epoch.error(ErrorKind::HandleMismatch, &what));
+    };
+    if object.is_poisoned.get() {
+        let what = format!("a request came for the {}, one of whose methods has panicked", object.describe());
+        return Err(epoch.error(ErrorKind::Poisoned, &what));
+    }
+    let mut value = object.value.try_borrow_mut().map_err(|_| busy(epoch, &object.describe()))?;
+    // Taken back when the run has ended well.
+    object.is_poisoned.set(true);
+    match arguments {
+        Arguments::Moved(mut moved) => {
+            let arguments = moved.downcast_mut::<Vec<A>>().ok_or_else(damaged)?;
+            let count = arguments.len();
+            for (at, argument) in arguments.drain(..).enumerate() {
+                left.set(count - at - 1);
+                each(&mut value, at as u64, argument);
+            }
+            let bytes = OVERHEAD + arguments.capacity() * size_of::<A>();
+            epoch.state.pool.borrow_mut().keep(bytes, moved);
+        }
+        Arguments::Encoded { bytes, at, count } => {
+            let mut rest = bytes.get(at).ok_or_else(damaged)?;
+            for at in 0..count {
+                left.set((count - at - 1) as usize);
+                each(&mut value, at, decode_next(&mut rest)?);
+            }
+            if !rest.is_empty() {
+                return Err(damaged());
+            }
+        }
+    }
+    object.is_poisoned.set(false);
+    Ok(())
+}
+
+#[cold]
+fn busy(epoch: &Epoch, what: &str) -> Error {
+    epoch.error(ErrorKind::StillBorrowed, &format!("a request came for the {what} while it was lent"))
+}
+
+/// What a vector takes up besides its elements.
+const OVERHEAD: usize = 64;
+
+/// What letters were made of that have been worked off, kept for its room: as many come as go.
+#[derive(Default)]
+pub(super) struct Pool {
+    /// Each with the bytes that it takes up, and how many they are together.
+    arguments: Vec<(usize, Box<dyn Any + Send>)>,
+    bytes: usize,
+    letters: Vec<(Box<Block>, Tray)>,
+}
+
+impl Pool {
+    /// How many bytes of arguments are kept, and among how many vectors one of the right type is looked for.
+    const MOST: usize = 4 << 20;
+    const LOOKED_AT: usize = 4;
+    const LETTERS: usize = 8;
+
+    fn keep(&mut self, bytes: usize, moved: Box<dyn Any + Send>) {
+        if self.bytes + bytes <= Self::MOST {
+            self.bytes += bytes;
+            self.arguments.push((bytes, moved));
+        }
+    }
+
+    /// An empty vector.
+    pub(super) fn take<A: Send + 'static>(&mut self) -> Box<dyn Any + Send> {
+        let from = self.arguments.len().saturating_sub(Self::LOOKED_AT);
+        let found = self.arguments[from..].iter().rposition(|(_, moved)| moved.is::<Vec<A>>());
+        // One that is not wanted makes place.
+        let Some((bytes, moved)) =
+            found.map(|at| self.arguments.swap_remove(from + at)).or_else(|| self.arguments.pop())
+        else {
+            return Box::new(Vec::<A>::new());
+        };
+        self.bytes -= bytes;
+        if found.is_some() { moved } else { Box::new(Vec::<A>::new()) }
+    }
+
+    /// Keeps what a letter was in, which is empty.
+    pub(super) fn keep_letter(&mut self, block: Box<Block>, tray: Tray) {
+        if self.letters.len() < Self::LETTERS {
+            self.letters.push((block, tray));
+        }
+    }
+
+    /// Something empty to put a letter in.
+    pub(super) fn take_letter(&mut self) -> (Box<Block>, Tray) {
+        self.letters.pop().unwrap_or_default()
+    }
+}

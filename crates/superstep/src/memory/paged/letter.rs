@@ -1,0 +1,317 @@
+//! What members of a set tell each other in a coherence call.
+//!
+//! Every member cuts the section into the same pieces. A letter has the values of the pieces that its sender owns, in
+//! their order and with nothing in between; which of them it wrote; and what it wrote of others' pieces, with values.
+//! Between members that share memory, long pieces are lent and the rest moves in one buffer; elsewhere all of a letter
+//! is one string of bytes.
+
+use super::layout::Piece;
+use crate::{
+    engine::{Element, damaged, open_letter, opened, push_words, read_words},
+    error::{Result, place},
+    memory::section::Span,
+};
+use fabric::{Lent, Pages, Tray};
+use std::panic::Location;
+
+/// From how many bytes on a piece is lent to members that share memory.
+///
+/// A piece in the buffer is copied once more, so a loan pays from where that copy takes longer than what a further loan
+/// costs: its share of `l`, about 25 ns here, by the `g` of a copy in the cache, about 0.05 ns for each byte. The lines
+/// `cohere/pieces` of `superstep bench cohere --full` measure both sides of the limit.
+pub(super) const LENT: usize = 512;
+
+/// A coherence call: what must be the same on all members of its set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Call<const N: usize> {
+    /// The array's number in its group.
+    pub(super) number: u32,
+    pub(super) spans: [Span; N],
+    /// Rising, each once.
+    pub(super) ranks: Vec<usize>,
+}
+
+impl<const N: usize> Call<N> {
+    fn write(&self, out: &mut Vec<u8>) {
+        push_words(out, &[u64::from(self.number), N as u64, self.ranks.len() as u64]);
+        for span in &self.spans {
+            push_words(out, &[span.first as u64, span.step as u64, span.count as u64]);
+        }
+        self.ranks.iter().for_each(|&rank| push_words(out, &[rank as u64]));
+    }
+
+    /// Whether a letter is about this call, and what follows then; else what it is about, in words.
+    fn read(&self, bytes: &mut &[u8]) -> Result<Result<(), String>> {
+        let mut mine = Vec::new();
+        self.write(&mut mine);
+        if let Some(rest) = bytes.strip_prefix(mine.as_slice()) {
+            *bytes = rest;
+            return Ok(Ok(()));
+        }
+        let [number, dimensions, count] = read_words(bytes)?;
+        let mut spans = Vec::new();
+        for _ in 0..dimensions.min(3) {
+            let [first, step, count] = read_words(bytes)?;
+            spans.push(Span { first: first as usize, step: step as isize, count: count as usize });
+        }
+        let mut ranks = Vec::new();
+        for _ in 0..count {
+            let [rank] = read_words(bytes)?;
+            ranks.push(rank as usize);
+        }
+        Ok(Err(in_words(number as u32, &spans, &ranks)))
+    }
+
+    pub(super) fn in_words(&self) -> String {
+        in_words(self.number, &self.spans, &self.ranks)
+    }
+}
+
+/// How messages name a call.
+fn in_words(number: u32, spans: &[Span], ranks: &[usize]) -> String {
+    let span = |span: &Span| match span {
+        Span { first, count: 0, .. } => format!("{first}..{first}"),
+        Span { first, step: 1, count } => format!("{first}..{}", first.saturating_add(*count)),
+        Span { first, step, count } => format!("{first}..={} by {step}", span.index(count - 1)),
+    };
+    let section: Vec<String> = spans.iter().map(span).collect();
+    format!("section ({}) of array {number} among ranks {ranks:?}", section.join(", "))
+}
+
+/// Elements of a piece that were written: the piece's number, an offset in it, and how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Mark {
+    pub(super) piece: u32,
+    pub(super) at: u32,
+    pub(super) len: u32,
+}
+
+/// What one member wrote.
+#[derive(Clone, Debug)]
+pub(super) struct Writes<T> {
+    /// Of its own pieces.
+    pub(super) own: Vec<Mark>,
+    /// Of others', with their values.
+    pub(super) foreign: Vec<Mark>,
+    pub(super) values: Vec<T>,
+}
+
+impl<T> Default for Writes<T> {
+    fn default() -> Self {
+        Self { own: Vec::new(), foreign: Vec::new(), values: Vec::new() }
+    }
+}
+
+/// What moves between members that share memory.
+struct Parcel<T> {
+    writes: Writes<T>,
+    /// Long pieces, if the sender waits until they are read.
+    lent: Option<Lent<T>>,
+    /// The rest.
+    values: Vec<T>,
+}
+
+/// What a letter is made of.
+pub(super) struct Sender<'a, T, const N: usize> {
+    pub(super) pages: &'a Pages<T>,
+    pub(super) call: &'a Call<N>,
+    pub(super) site: &'a Location<'a>,
+    pub(super) pieces: &'a [Piece],
+    pub(super) rank: usize,
+    pub(super) writes: &'a Writes<T>,
+    /// Whether pieces may be lent.
+    pub(super) lends: bool,
+}
+
+impl<T: Element, const N: usize> Sender<'_, T, N> {
+    fn own(&self) -> impl Iterator<Item = &Piece> {
+        self.pieces.iter().filter(|piece| piece.owner == self.rank)
+    }
+
+    fn is_lent(&self, piece: &Piece) -> bool {
+        self.lends && is_long::<T>(piece)
+    }
+
+    /// A letter, written into one that is empty; `None` if a page is lent for writing.
+    pub(super) fn letter(&self, shares: bool, mut letter: Tray) -> Option<Tray> {
+        letter.bytes.reserve(128 + 8 * self.call.ranks.len());
+        open_letter(self.site, &mut letter.bytes);
+        self.call.write(&mut letter.bytes);
+        if !shares {
+            return self.in_bytes(letter);
+        }
+        let (mut runs, mut values) = (Vec::new(), Vec::new());
+        for piece in self.own() {
+            if self.is_lent(piece) {
+                runs.push((piece.page, piece.offset, piece.len));
+            } else if !self.pages.copy_out(piece.page, piece.range(), &mut values) {
+                return None;
+            }
+        }
+        let lent = if self.lends { Some(self.pages.lend(&runs)?) } else { None };
+        letter.moved.push(Box::new(Parcel { writes: self.writes.clone(), lent, values }));
+        Some(letter)
+    }
+
+    fn in_bytes(&self, mut letter: Tray) -> Option<Tray> {
+        let elements: usize = self.own().map(|piece| piece.len).sum();
+        let marks = self.writes.own.len() + self.writes.foreign.len();
+        letter.make_room(16 + 12 * marks + (elements + self.writes.values.len()) * size_of::<T>());
+        let bytes = &mut letter.bytes;
+        push_words(bytes, &[self.writes.own.len() as u64, self.writes.foreign.len() as u64]);
+        for mark in self.writes.own.iter().chain(&self.writes.foreign) {
+            for word in [mark.piece, mark.at, mark.len] {
+                bytes.extend_from_slice(&word.to_le_bytes());
+            }
+        }
+        bytes.extend_from_slice(bytemuck::cast_slice(&self.writes.values));
+        for piece in self.own() {
+            if !self.pages.copy_bytes_out(piece.page, piece.range(), bytes) {
+                return None;
+            }
+        }
+        Some(letter)
+    }
+}
+
+fn is_long<T>(piece: &Piece) -> bool {
+    piece.len * size_of::<T>() >= LENT
+}
+
+/// The values of a letter.
+enum Values<T> {
+    /// All of it, and where the values begin.
+    Bytes(Vec<u8>, usize),
+    Parcel(Option<Lent<T>>, Vec<T>),
+}
+
+/// A letter that has come, about the call that was made here.
+pub(super) struct Received<T> {
+    pub(super) from: usize,
+    pub(super) writes: Writes<T>,
+    values: Values<T>,
+}
+
+/// A letter about another call: what it is about, and where it was made.
+pub(super) struct Other {
+    pub(super) call: String,
+    pub(super) site: String,
+}
+
+impl<T: Element> Received<T> {
+    /// Reads a letter, and gives back what can be used for another. Nothing in it is believed: what does not fit is an
+    /// error.
+    pub(super) fn read<const N: usize>(
+        from: usize,
+        letter: Tray,
+        call: &Call<N>,
+        pieces: &[Piece],
+    ) -> Result<Result<(Self, Tray), Other>> {
+        let Tray { mut bytes, mut moved } = letter;
+        let (site, mut rest) = opened(&bytes)?;
+        if let Err(call) = call.read(&mut rest)? {
+            return Ok(Err(Other { call, site: site.to_string() }));
+        }
+        let (writes, values) = if let Some(parcel) = moved.pop() {
+            let parcel = parcel.downcast::<Parcel<T>>().map_err(|_| damaged())?;
+            let Parcel { writes, lent, values } = *parcel;
+            bytes.clear();
+            (writes, Values::Parcel(lent, values))
+        } else {
+            let writes = read_writes(&mut rest)?;
+            let start = bytes.len() - rest.len();
+            (writes, Values::Bytes(std::mem::take(&mut bytes), start))
+        };
+        let received = Self { from, writes, values };
+        received.check(pieces)?;
+        moved.clear();
+        Ok(Ok((received, Tray { bytes, moved })))
+    }
+
+    /// Checks that marks and values are as many as the pieces have.
+    fn check(&self, pieces: &[Piece]) -> Result {
+        let fits = |mark: &Mark, is_own: bool| {
+            pieces.get(mark.piece as usize).is_some_and(|piece| {
+                (piece.owner == self.from) == is_own && mark.at as usize + mark.len as usize <= piece.len
+            })
+        };
+        let are_fit = self.writes.own.iter().all(|mark| fits(mark, true));
+        let count: usize = self.writes.foreign.iter().map(|mark| mark.len as usize).sum();
+        let own = pieces.iter().filter(|piece| piece.owner == self.from);
+        let are_all = match &self.values {
+            Values::Bytes(bytes, start) => {
+                let elements: usize = own.map(|piece| piece.len).sum();
+                bytes.len() - start == elements * size_of::<T>()
+            }
+            Values::Parcel(lent, values) => {
+                let is_lent = |piece: &&Piece| lent.is_some() && is_long::<T>(piece);
+                let short: usize = own.clone().filter(|piece| !is_lent(piece)).map(|piece| piece.len).sum();
+                let long = own.filter(is_lent).map(|piece| piece.len);
+                values.len() == short && lent.iter().flat_map(Lent::runs).map(<[T]>::len).eq(long)
+            }
+        };
+        let is_whole = are_all && are_fit && self.writes.values.len() == count;
+        if is_whole && self.writes.foreign.iter().all(|mark| fits(mark, false)) { Ok(()) } else { Err(damaged()) }
+    }
+
+    /// Hands out the values of each piece of the sender, into its place by `put`, which says whether it could be.
+    pub(super) fn unpack(&self, pieces: &[Piece], mut put: impl FnMut(&Piece, Source<'_, T>) -> Result) -> Result {
+        let own = pieces.iter().filter(|piece| piece.owner == self.from);
+        match &self.values {
+            Values::Bytes(bytes, start) => {
+                let mut rest = &bytes[*start..];
+                for piece in own {
+                    let (head, tail) = rest.split_at_checked(piece.len * size_of::<T>()).ok_or_else(damaged)?;
+                    put(piece, Source::Bytes(head))?;
+                    rest = tail;
+                }
+            }
+            Values::Parcel(lent, values) => {
+                let (mut runs, mut rest) = (lent.iter().flat_map(Lent::runs), values.as_slice());
+                for piece in own {
+                    if lent.is_some() && is_long::<T>(piece) {
+                        put(piece, Source::Values(runs.next().ok_or_else(damaged)?))?;
+                    } else {
+                        let (head, tail) = rest.split_at_checked(piece.len).ok_or_else(damaged)?;
+                        put(piece, Source::Values(head))?;
+                        rest = tail;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Values on their way into a page.
+#[derive(Clone, Copy)]
+pub(super) enum Source<'a, T> {
+    Bytes(&'a [u8]),
+    Values(&'a [T]),
+}
+
+fn read_writes<T: Element>(bytes: &mut &[u8]) -> Result<Writes<T>> {
+    let [own, foreign] = read_words(bytes)?;
+    let mut marks = |count: u64| -> Result<Vec<Mark>> {
+        let count = usize::try_from(count).ok().filter(|&count| count <= bytes.len() / 12).ok_or_else(damaged)?;
+        let (head, rest) = bytes.split_at(12 * count);
+        *bytes = rest;
+        let word =
+            |chunk: &[u8; 12], at: usize| u32::from_le_bytes([chunk[at], chunk[at + 1], chunk[at + 2], chunk[at + 3]]);
+        let mark = |chunk: &[u8; 12]| Mark { piece: word(chunk, 0), at: word(chunk, 4), len: word(chunk, 8) };
+        Ok(head.as_chunks::<12>().0.iter().map(mark).collect())
+    };
+    let (own, foreign) = (marks(own)?, marks(foreign)?);
+    let count: usize = foreign.iter().map(|mark| mark.len as usize).sum();
+    let len = count.checked_mul(size_of::<T>()).ok_or_else(damaged)?;
+    let (head, rest) = bytes.split_at_checked(len).ok_or_else(damaged)?;
+    *bytes = rest;
+    let mut values = vec![T::zeroed(); count];
+    bytemuck::cast_slice_mut::<T, u8>(&mut values).copy_from_slice(head);
+    Ok(Writes { own, foreign, values })
+}
+
+/// A place in the program, as a letter gives it.
+pub(super) fn site_in_words(site: &Location<'_>) -> String {
+    place(site)
+}

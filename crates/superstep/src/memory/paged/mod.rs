@@ -1,0 +1,17 @@
+//! Arrays in logical pages, of which sections are made coherent among some processors (seed: Cidre).
+//!
+//! [`layout`] says who owns what and on which page it lies; [`part`] is what a processor has of it; [`access`] and
+//! [`slices`] are the handle. [`cohere`] makes a section the same on a set of processors, with letters that [`letter`]
+//! writes and reads.
+
+mod access;
+mod cohere;
+mod layout;
+mod letter;
+mod marks;
+mod part;
+mod slices;
+
+pub use access::Paged;
+pub use cohere::Cohering;
+pub use slices::{Run, RunMut};

@@ -1,0 +1,320 @@
+//! This processor's part of a paged array: its pages, what of them is there, and what was written.
+//!
+//! The table of the fabric's [`Pages`] knows one run of each page that is there and one that was written. Where a
+//! single run cannot say it, sets beside the table do; the run that is shown is then one of several.
+
+use super::{
+    layout::{Layout, Piece},
+    marks::Bits,
+};
+use crate::{
+    engine::{Core, Element, Object},
+    error::{Error, ErrorKind, Result, place},
+    memory::section::Span,
+};
+use fabric::Pages;
+use std::{
+    any::type_name,
+    cell::{Cell, RefCell},
+    collections::HashMap,
+    ops::Range,
+    panic::Location,
+};
+
+/// How often this processor looks whether what it has lent is back before it gives its core away.
+const LOOKS: u32 = 2_000;
+
+/// What a run in the table cannot say about a page.
+#[derive(Default)]
+struct Scattered {
+    /// All that is there.
+    present: Option<Bits>,
+    /// All that was written, besides what the table notes.
+    written: Option<Bits>,
+}
+
+/// The pages that hold copies only.
+struct Copies {
+    /// When each was last made coherent.
+    ages: HashMap<usize, u64>,
+    /// How many coherence calls there were.
+    now: u64,
+    bytes: usize,
+    /// How many bytes there may be.
+    limit: usize,
+}
+
+pub(super) struct Part<T, const N: usize> {
+    pub(super) pages: Pages<T>,
+    pub(super) layout: Layout<N>,
+    /// This processor's rank when the array was made.
+    pub(super) rank: usize,
+    scattered: RefCell<HashMap<usize, Scattered>>,
+    copies: RefCell<Copies>,
+    /// A member that has left.
+    pub(super) lost: Cell<Option<usize>>,
+    /// Coherence calls that were begun and not finished yet.
+    pub(super) begun: Cell<usize>,
+    site: &'static Location<'static>,
+}
+
+impl<T: Element, const N: usize> Part<T, N> {
+    /// `None` where the system has no memory for it.
+    pub(super) fn new(layout: Layout<N>, rank: usize, site: &'static Location<'static>) -> Option<Self> {
+        let mut owned: Vec<(usize, Range<usize>)> = Vec::new();
+        for block in layout.blocks(rank) {
+            let spans = block.map(|range| Span { first: range.start, step: 1, count: range.len() });
+            layout.pieces(&spans, |piece| owned.push((piece.page, piece.range())));
+        }
+        let mut rooted: Vec<usize> = owned.iter().map(|&(page, _)| page).collect();
+        rooted.sort_unstable();
+        rooted.dedup();
+        let copies = Copies { ages: HashMap::new(), now: 0, bytes: 0, limit: usize::MAX };
+        let part = Self {
+            pages: Pages::new(layout.pages, layout.lines, &rooted)?,
+            layout,
+            rank,
+            scattered: RefCell::default(),
+            copies: RefCell::new(copies),
+            lost: Cell::new(None),
+            begun: Cell::new(0),
+            site,
+        };
+        for (page, range) in owned {
+            part.make_present(page, range);
+        }
+        Some(part)
+    }
+
+    /// How many bytes say what is where, besides the elements themselves.
+    pub(super) fn table_bytes(&self) -> usize {
+        let bits = |bits: &Option<Bits>| bits.as_ref().map_or(0, Bits::bytes);
+        let scattered = self.scattered.borrow();
+        let scattered: usize = scattered.values().map(|page| bits(&page.present) + bits(&page.written)).sum();
+        self.pages.table_bytes() + scattered
+    }
+
+    /// The first offset of a run that is not there, if there is one.
+    #[inline]
+    pub(super) fn missing(&self, page: usize, range: Range<usize>) -> Option<usize> {
+        let shown = self.pages.shown(page);
+        if shown.start <= range.start && range.end <= shown.end {
+            return None;
+        }
+        self.missing_scattered(page, range, &shown)
+    }
+
+    #[cold]
+    fn missing_scattered(&self, page: usize, range: Range<usize>, shown: &Range<usize>) -> Option<usize> {
+        let scattered = self.scattered.borrow();
+        match scattered.get(&page).and_then(|page| page.present.as_ref()) {
+            Some(bits) => bits.gap(range),
+            None if range.is_empty() => None,
+            None if shown.contains(&range.start) => Some(shown.end),
+            None => Some(range.start),
+        }
+    }
+
+    /// Notes that a run of a page that has memory is there.
+    pub(super) fn make_present(&self, page: usize, range: Range<usize>) {
+        let shown = self.pages.shown(page);
+        if range.is_empty() || shown.start <= range.start && range.end <= shown.end {
+            return;
+        }
+        let mut scattered = self.scattered.borrow_mut();
+        let bits = scattered.get_mut(&page).and_then(|page| page.present.as_mut());
+        if bits.is_none() && (shown.is_empty() || range.start <= shown.end && shown.start <= range.end) {
+            let union = if shown.is_empty() { range } else { shown.start.min(range.start)..shown.end.max(range.end) };
+            return self.pages.show(page, union);
+        }
+        let bits = scattered.entry(page).or_default().present.get_or_insert_default();
+        bits.insert(shown.clone());
+        bits.insert(range.clone());
+        let room = self.pages.room(page);
+        if bits.gap(0..room).is_none() {
+            scattered.get_mut(&page).expect("it was there just now").present = None;
+            self.pages.show(page, 0..room);
+        } else if range.len() > shown.len() {
+            self.pages.show(page, range);
+        }
+    }
+
+    /// Notes that a run was written.
+    #[inline]
+    pub(super) fn note(&self, page: usize, range: Range<usize>) {
+        let noted = self.pages.noted(page);
+        if range.is_empty() || noted.start <= range.start && range.end <= noted.end {
+            return;
+        }
+        if noted.is_empty() {
+            self.pages.note(page, range);
+        } else if range.start <= noted.end && noted.start <= range.end {
+            self.pages.note(page, noted.start.min(range.start)..noted.end.max(range.end));
+        } else {
+            let mut scattered = self.scattered.borrow_mut();
+            scattered.entry(page).or_default().written.get_or_insert_default().insert(noted);
+            self.pages.note(page, range);
+        }
+    }
+
+    /// Whether anything of a page was written since it was last taken in.
+    fn is_written(&self, page: usize) -> bool {
+        let is_scattered = || self.scattered.borrow().get(&page).is_some_and(|page| page.written.is_some());
+        !self.pages.noted(page).is_empty() || is_scattered()
+    }
+
+    /// The runs of `range` that were written since they were last taken in.
+    pub(super) fn written(&self, page: usize, range: &Range<usize>) -> Vec<Range<usize>> {
+        let noted = self.pages.noted(page);
+        let noted = noted.start.max(range.start)..noted.end.min(range.end);
+        let scattered = self.scattered.borrow();
+        match scattered.get(&page).and_then(|page| page.written.as_ref()) {
+            None if noted.is_empty() => Vec::new(),
+            None => vec![noted],
+            Some(bits) => {
+                let mut bits = bits.clone();
+                if !noted.is_empty() {
+                    bits.insert(noted);
+                }
+                bits.runs(range.clone()).collect()
+            }
+        }
+    }
+
+    /// Takes in what was written of a run: nothing of it counts as written any more.
+    pub(super) fn settle(&self, page: usize, range: &Range<usize>) {
+        let noted = self.pages.noted(page);
+        if range.start <= noted.start && noted.end <= range.end {
+            self.pages.note(page, 0..0);
+        } else if noted.start < range.end && range.start < noted.end {
+            let (below, above) = (noted.start..range.start.max(noted.start), range.end.min(noted.end)..noted.end);
+            if !below.is_empty() && !above.is_empty() {
+                let mut scattered = self.scattered.borrow_mut();
+                scattered.entry(page).or_default().written.get_or_insert_default().insert(below.clone());
+            }
+            self.pages.note(page, if above.is_empty() { below } else { above });
+        }
+        let mut scattered = self.scattered.borrow_mut();
+        if let Some(slot) = scattered.get_mut(&page).map(|page| &mut page.written)
+            && let Some(bits) = slot
+        {
+            bits.remove(range.clone());
+            if bits.is_empty() {
+                *slot = None;
+            }
+        }
+    }
+
+    /// Gives a page memory, if it has none.
+    pub(super) fn make_room(&self, page: usize) -> Result {
+        if self.pages.has(page) {
+            return Ok(());
+        }
+        let bytes = self.pages.room(page) * size_of::<T>();
+        if !self.pages.add(page) {
+            let what = format!("the system has no memory for a page of {bytes} bytes of the {}", self.describe());
+            return Err(Error::new(ErrorKind::OutOfMemory, what));
+        }
+        let mut copies = self.copies.borrow_mut();
+        let now = copies.now;
+        copies.ages.insert(page, now);
+        copies.bytes += bytes;
+        Ok(())
+    }
+
+    /// Waits until peers have read all that they were lent.
+    #[inline]
+    pub(super) fn reclaim(&self, core: &Core) -> Result {
+        if self.pages.reclaim() { Ok(()) } else { self.await_return(core) }
+    }
+
+    fn await_return(&self, core: &Core) -> Result {
+        let mut looks = 0;
+        while !self.pages.reclaim() {
+            // A copy that is under way is soon done; giving the core away takes longer.
+            if looks < LOOKS {
+                looks += 1;
+                std::hint::spin_loop();
+            } else {
+                core.pause()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Limits how many bytes copies may have.
+    pub(super) fn limit(&self, bytes: usize) {
+        self.copies.borrow_mut().limit = bytes;
+        self.drop_oldest();
+    }
+
+    /// How many bytes copies have.
+    pub(super) fn copied_bytes(&self) -> usize {
+        self.copies.borrow().bytes
+    }
+
+    /// A coherence call has brought these pieces: they are the youngest, and the oldest may go.
+    pub(super) fn age(&self, pieces: &[Piece]) {
+        let mut copies = self.copies.borrow_mut();
+        if copies.ages.is_empty() {
+            return;
+        }
+        copies.now += 1;
+        let now = copies.now;
+        for piece in pieces.iter().filter(|piece| piece.owner != self.rank) {
+            if let Some(age) = copies.ages.get_mut(&piece.page) {
+                *age = now;
+            }
+        }
+        drop(copies);
+        self.drop_oldest();
+    }
+
+    /// Drops the pages that were not made coherent for longest, until the rest is within the limit. What the last call
+    /// has brought stays, and so does what was written here and not made coherent since.
+    fn drop_oldest(&self) {
+        let copies = self.copies.borrow();
+        if copies.bytes <= copies.limit {
+            return;
+        }
+        let old = copies.ages.iter().filter(|&(_, &age)| age < copies.now);
+        let mut old: Vec<(u64, usize)> = old.map(|(&page, &age)| (age, page)).collect();
+        drop(copies);
+        old.sort_unstable();
+        for (_, page) in old {
+            let copies = self.copies.borrow();
+            if copies.bytes <= copies.limit {
+                return;
+            }
+            drop(copies);
+            self.drop_copy(page);
+        }
+    }
+
+    /// Drops a page that holds copies only, unless something on it was written and not made coherent since.
+    pub(super) fn drop_copy(&self, page: usize) {
+        if self.is_written(page) || !self.pages.remove(page) {
+            return;
+        }
+        self.scattered.borrow_mut().remove(&page);
+        let mut copies = self.copies.borrow_mut();
+        copies.ages.remove(&page);
+        copies.bytes -= self.pages.room(page) * size_of::<T>();
+    }
+}
+
+impl<T: Element, const N: usize> Object for Part<T, N> {
+    fn describe(&self) -> String {
+        let (shape, block) = (self.layout.locator.shape, self.layout.block);
+        format!("paged array {shape:?} of {} in blocks of {block:?} of {}", type_name::<T>(), place(self.site))
+    }
+
+    fn is_borrowed(&self) -> bool {
+        self.begun.get() > 0
+    }
+
+    fn renumber(&self, stayed: &[usize]) {
+        let left = (0..).zip(stayed).find(|&(rank, &stayed)| rank != stayed).map_or(stayed.len(), |(rank, _)| rank);
+        self.lost.set(self.lost.get().or(Some(left)));
+    }
+}

@@ -1,0 +1,435 @@
+//! Rows, runs and tiles of a paged array.
+
+use super::access::Paged;
+use crate::{
+    engine::Element,
+    error::{Error, ErrorKind},
+    memory::{
+        array::Place,
+        section::{Section, Span},
+    },
+};
+use fabric::{Slice, SliceMut};
+use std::{
+    ops::{Deref, DerefMut, Range},
+    panic::Location,
+};
+
+/// Elements of a [`Paged`] array that lie one behind the other, for reading.
+///
+/// While it lives, nothing writes to its pages: `write` and coherence refuse to.
+///
+/// ```
+/// let row = superstep::Config::new().procs(1).run(|g| g.paged::<u8, 2>([2, 3], [2, 3]).row(1).to_vec());
+/// assert_eq!(row.unwrap(), [0, 0, 0]);
+/// ```
+#[derive(Debug)]
+pub struct Run<'a, T>(Slice<'a, T>);
+
+impl<T> Deref for Run<'_, T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+/// Elements of a [`Paged`] array that lie one behind the other, for writing.
+///
+/// All of them count as written. While it lives, nothing else reads or writes its pages.
+///
+/// ```
+/// let x = superstep::Config::new().procs(1).run(|g| {
+///     let a = g.paged::<u8, 2>([2, 3], [2, 3]);
+///     a.row_mut(1).fill(7);
+///     a.read([1, 2])
+/// });
+/// assert_eq!(x.unwrap(), 7);
+/// ```
+#[derive(Debug)]
+pub struct RunMut<'a, T>(SliceMut<'a, T>);
+
+impl<T> Deref for RunMut<'_, T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for RunMut<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.0
+    }
+}
+
+impl<T: Element> Paged<T, 2> {
+    /// Lends a whole row for reading.
+    ///
+    /// ```
+    /// let row = superstep::Config::new().procs(2).run(|g| {
+    ///     let a = g.paged::<usize, 2>([4, 3], [2, 3]);
+    ///     for at in a.owned() { a.write(at, 10 * at[0] + at[1]) }
+    ///     g.cohere(&a, (1..3, ..), &[0, 1]);
+    ///     a.row(2).to_vec()
+    /// });
+    /// assert_eq!(row.unwrap(), [20, 21, 22]);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row, if not all of it is present, if it is lent for writing, or if it does not lie in one
+    /// piece: pages run along the dimension of the largest block extent, so blocks that are taller than wide have
+    /// columns in one piece, and rows not.
+    #[track_caller]
+    #[inline]
+    pub fn row(&self, i: usize) -> Run<'_, T> {
+        self.run_at([i, 0], 1, self.locator.shape[1], Location::caller())
+    }
+
+    /// Lends a whole row for writing.
+    ///
+    /// ```
+    /// let x = superstep::Config::new().procs(2).run_all(|g| {
+    ///     let a = g.paged::<usize, 2>([2, 3], [1, 3]);
+    ///     a.row_mut(g.rank()).copy_from_slice(&[1, 2, 3]);
+    ///     a.read([g.rank(), 2])
+    /// });
+    /// assert_eq!(x.unwrap(), [3, 3]);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// As [`row`](Self::row), and if a slice of it is alive.
+    #[track_caller]
+    #[inline]
+    pub fn row_mut(&self, i: usize) -> RunMut<'_, T> {
+        self.run_mut_at([i, 0], 1, self.locator.shape[1], Location::caller())
+    }
+
+    /// Lends several rows for reading, one behind the other.
+    ///
+    /// ```
+    /// let sum = superstep::Config::new().procs(1).run(|g| {
+    ///     let a = g.paged::<usize, 2>([4, 6], [4, 6]);
+    ///     a.rows_mut(1..3).fill(2);
+    ///     a.rows(0..4).iter().sum::<usize>()
+    /// });
+    /// assert_eq!(sum.unwrap(), 24);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// As [`row`](Self::row); owned rows of one block lie in one piece, copies do not.
+    #[track_caller]
+    pub fn rows(&self, rows: Range<usize>) -> Run<'_, T> {
+        self.run_at([rows.start, 0], 1, rows.len() * self.locator.shape[1], Location::caller())
+    }
+
+    /// Lends several rows for writing, one behind the other.
+    ///
+    /// ```
+    /// let sum = superstep::Config::new().procs(1).run(|g| {
+    ///     let a = g.paged::<usize, 2>([4, 6], [4, 6]);
+    ///     a.rows_mut(0..4).fill(2);
+    ///     a.rows(1..3).iter().sum::<usize>()
+    /// });
+    /// assert_eq!(sum.unwrap(), 24);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// As [`row_mut`](Self::row_mut).
+    #[track_caller]
+    pub fn rows_mut(&self, rows: Range<usize>) -> RunMut<'_, T> {
+        self.run_mut_at([rows.start, 0], 1, rows.len() * self.locator.shape[1], Location::caller())
+    }
+}
+
+impl<T: Element, const N: usize> Paged<T, N> {
+    /// Lends `len` elements for reading, from one on along the dimension in which pages run.
+    ///
+    /// ```
+    /// let run = superstep::Config::new().procs(1).run(|g| {
+    ///     let a = g.paged::<usize, 3>([2, 3, 4], [2, 3, 4]);
+    ///     for at in a.owned() { a.write(at, at[2]) }
+    ///     a.run([1, 2, 1], 3).to_vec()
+    /// });
+    /// assert_eq!(run.unwrap(), [1, 2, 3]);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If there are not so many, if not all of them are present, if they are lent for writing, or if they do not lie in
+    /// one piece.
+    #[track_caller]
+    pub fn run(&self, at: impl Place<N>, len: usize) -> Run<'_, T> {
+        self.run_at(at.indices(), self.part.layout.direction, len, Location::caller())
+    }
+
+    /// Lends `len` elements for writing, from one on along the dimension in which pages run.
+    ///
+    /// ```
+    /// let sum = superstep::Config::new().procs(1).run(|g| {
+    ///     let a = g.paged::<usize, 1>([9], [9]);
+    ///     a.run_mut(3, 4).fill(1);
+    ///     (0..9).map(|i| a.read(i)).sum::<usize>()
+    /// });
+    /// assert_eq!(sum.unwrap(), 4);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// As [`run`](Self::run), and if a slice of one of their pages is alive.
+    #[track_caller]
+    pub fn run_mut(&self, at: impl Place<N>, len: usize) -> RunMut<'_, T> {
+        self.run_mut_at(at.indices(), self.part.layout.direction, len, Location::caller())
+    }
+
+    #[inline]
+    fn run_at(&self, at: [usize; N], along: usize, len: usize, site: &Location<'_>) -> Run<'_, T> {
+        let (page, offset) = self.check_run(at, along, len, site);
+        let run = self.pages.slice(page, offset, len);
+        Run(run.unwrap_or_else(|| self.refuse_run(at, len, page, site).raise()))
+    }
+
+    #[inline]
+    fn run_mut_at(&self, at: [usize; N], along: usize, len: usize, site: &Location<'_>) -> RunMut<'_, T> {
+        let (page, offset) = self.check_run(at, along, len, site);
+        self.part.reclaim(&self.core).unwrap_or_else(|error| error.raise());
+        let run = self.pages.slice_mut(page, offset, len);
+        let run = run.unwrap_or_else(|| self.refuse_run(at, len, page, site).raise());
+        if offset + len <= self.pages.room(page) {
+            self.part.note(page, offset..offset + len);
+        } else {
+            self.each_page(at, len, |page, range| self.part.note(page, range));
+        }
+        RunMut(run)
+    }
+
+    /// Checks that a run of elements is there, and says where it starts.
+    #[inline]
+    fn check_run(&self, at: [usize; N], along: usize, len: usize, site: &Location<'_>) -> (usize, usize) {
+        if along == self.part.layout.direction
+            && len > 0
+            && let Some((page, offset)) = self.locator.locate(at)
+        {
+            let shown = self.pages.shown(page);
+            if shown.start <= offset && len <= shown.end.saturating_sub(offset) {
+                return (page, offset);
+            }
+        }
+        self.check_long_run(at, along, len, site)
+    }
+
+    /// The same where the run has several pages, is not all shown, or is not there.
+    #[inline(never)]
+    fn check_long_run(&self, at: [usize; N], along: usize, len: usize, site: &Location<'_>) -> (usize, usize) {
+        if len == 0 && at[along] <= self.locator.shape[along] {
+            self.refuse_empty(site);
+        }
+        let (page, offset) = self.check_place(at, site);
+        let direction = self.part.layout.direction;
+        if direction != along {
+            let what = format!(
+                "pages of this array run along dimension {direction}, so what lies along dimension {along} is not in \
+                 one piece; use read_section, or blocks that are longest in dimension {along}"
+            );
+            self.core.error(ErrorKind::BadSection, what, site).raise();
+        }
+        let mut missing = None;
+        let left = self.each_page(at, len, |page, range| {
+            missing = missing.or_else(|| self.part.missing(page, range).map(|offset| (page, offset)));
+        });
+        if left > 0 {
+            let what = format!("{len} elements from {at:?} on, which are {left} more than there are");
+            self.core.error(ErrorKind::OutOfBounds, what, site).raise();
+        }
+        if let Some((page, offset)) = missing {
+            self.not_present(self.part.layout.index(page, offset), site).raise();
+        }
+        (page, offset)
+    }
+
+    /// Visits the pages of a run that may go on through further lines of the last dimension but one; returns how many
+    /// elements there are not.
+    #[inline]
+    fn each_page(&self, mut at: [usize; N], len: usize, mut visit: impl FnMut(usize, Range<usize>)) -> usize {
+        let (direction, shape) = (self.part.layout.direction, self.locator.shape);
+        let mut left = len;
+        while left > 0 {
+            let Some((page, offset)) = self.locator.locate(at) else { return left };
+            let here = left.min(self.pages.room(page) - offset);
+            visit(page, offset..offset + here);
+            left -= here;
+            at[direction] += here;
+            if at[direction] == shape[direction] && left > 0 {
+                at[direction] = 0;
+                let above = (0..N).rev().find(|&dimension| {
+                    if dimension == direction {
+                        return false;
+                    }
+                    at[dimension] += 1;
+                    let is_end = at[dimension] == shape[dimension];
+                    if is_end {
+                        at[dimension] = 0;
+                    }
+                    !is_end
+                });
+                if above.is_none() {
+                    return left;
+                }
+            }
+        }
+        0
+    }
+
+    #[cold]
+    fn refuse_run(&self, at: [usize; N], len: usize, page: usize, site: &Location<'_>) -> Error {
+        if self.pages.has_slice(page) {
+            return self.still_borrowed(site);
+        }
+        let what = format!(
+            "{len} elements from {at:?} on do not lie in one piece here, or a slice of them is borrowed; use \
+             read_section and write_section"
+        );
+        self.core.error(ErrorKind::BadSection, what, site)
+    }
+
+    #[cold]
+    fn refuse_empty(&self, site: &Location<'_>) -> ! {
+        self.core.error(ErrorKind::BadSection, "a run of no elements", site).raise()
+    }
+
+    /// Reads a section, a tile for instance, in row-major order.
+    ///
+    /// ```
+    /// use superstep::{Config, strided};
+    ///
+    /// let tile = Config::new().procs(1).run(|g| {
+    ///     let a = g.paged::<usize, 2>([4, 4], [4, 4]);
+    ///     for at in a.owned() { a.write(at, 10 * at[0] + at[1]) }
+    ///     (a.read_section((1..3, 2..4)), a.read_section((0..1, strided(.., -2))))
+    /// });
+    /// assert_eq!(tile.unwrap(), (vec![12, 13, 22, 23], vec![3, 1]));
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If there is no such section, or if not all of it is present.
+    #[track_caller]
+    pub fn read_section(&self, section: impl Section<N>) -> Vec<T> {
+        let site = Location::caller();
+        let spans = self.check_section(&section, site).unwrap_or_else(|error| error.raise());
+        let mut values = Vec::with_capacity(spans.iter().map(|span| span.count).product());
+        self.in_order(&spans, |at, len| self.read_run(at, len, &mut values, site));
+        values
+    }
+
+    /// Reads a section like [`read_section`](Self::read_section), in the place of what `values` holds.
+    ///
+    /// ```
+    /// let tile = superstep::Config::new().procs(1).run(|g| {
+    ///     let a = g.paged::<u8, 2>([4, 4], [4, 4]);
+    ///     let mut tile = vec![9; 100];
+    ///     a.read_into((1..3, 2..4), &mut tile);
+    ///     tile
+    /// });
+    /// assert_eq!(tile.unwrap(), [0; 4]);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// As [`read_section`](Self::read_section).
+    #[track_caller]
+    pub fn read_into(&self, section: impl Section<N>, values: &mut Vec<T>) {
+        let site = Location::caller();
+        let spans = self.check_section(&section, site).unwrap_or_else(|error| error.raise());
+        values.clear();
+        self.in_order(&spans, |at, len| self.read_run(at, len, values, site));
+    }
+
+    /// Writes a section in row-major order, whoever owns it.
+    ///
+    /// ```
+    /// let x = superstep::Config::new().procs(2).run_all(|g| {
+    ///     let a = g.paged::<u8, 2>([4, 4], [2, 4]);
+    ///     if g.rank() == 0 { a.write_section((1..3, 1..3), &[1, 2, 3, 4]) }
+    ///     g.cohere(&a, (.., ..), &[0, 1]);
+    ///     a.read([2, 1])
+    /// });
+    /// assert_eq!(x.unwrap(), [3, 3]);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If there is no such section, if there are not as many values, or if a slice of one of its pages is alive.
+    #[track_caller]
+    pub fn write_section(&self, section: impl Section<N>, values: &[T]) {
+        let site = Location::caller();
+        let spans = self.check_section(&section, site).unwrap_or_else(|error| error.raise());
+        let count: usize = spans.iter().map(|span| span.count).product();
+        if values.len() != count {
+            let what = format!("{} values for a section of {count} elements", values.len());
+            self.core.error(ErrorKind::BadLength, what, site).raise();
+        }
+        let mut values = values;
+        self.in_order(&spans, |at, len| {
+            let (head, rest) = values.split_at(len);
+            self.write_run(at, head, site);
+            values = rest;
+        });
+    }
+
+    /// Visits a section in row-major order, by runs along the pages where that is the last dimension.
+    fn in_order(&self, spans: &[Span; N], mut visit: impl FnMut([usize; N], usize)) {
+        if spans.iter().any(|span| span.count == 0) {
+            return;
+        }
+        let last = N - 1;
+        let is_run = self.part.layout.direction == last && spans[last].is_range();
+        let mut counts = [0; N];
+        loop {
+            let mut at = [0; N];
+            for dimension in 0..N {
+                at[dimension] = spans[dimension].index(counts[dimension]);
+            }
+            visit(at, if is_run { spans[last].count } else { 1 });
+            let mut dimensions = (0..if is_run { last } else { N }).rev();
+            let next = dimensions.find(|&dimension| {
+                counts[dimension] = (counts[dimension] + 1) % spans[dimension].count;
+                counts[dimension] > 0
+            });
+            if next.is_none() {
+                return;
+            }
+        }
+    }
+
+    fn read_run(&self, at: [usize; N], len: usize, values: &mut Vec<T>, site: &Location<'_>) {
+        self.each_page(at, len, |page, range| {
+            if let Some(offset) = self.part.missing(page, range.clone()) {
+                self.not_present(self.part.layout.index(page, offset), site).raise();
+            }
+            if !self.pages.copy_out(page, range, values) {
+                self.still_borrowed(site).raise();
+            }
+        });
+    }
+
+    fn write_run(&self, at: [usize; N], mut values: &[T], site: &Location<'_>) {
+        self.each_page(at, values.len(), |page, range| {
+            let (head, rest) = values.split_at(range.len());
+            self.prepare(page, site);
+            if !self.pages.fill(page, range.start, head) {
+                self.still_borrowed(site).raise();
+            }
+            self.part.note(page, range.clone());
+            self.part.make_present(page, range);
+            values = rest;
+        });
+    }
+}

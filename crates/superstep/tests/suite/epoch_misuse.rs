@@ -1,0 +1,196 @@
+//! What goes wrong with epochs, and what is said of it (E1, E2, X1, X2).
+
+use crate::{SEVERAL, check, here};
+use serde::{Deserialize, Serialize, Serializer};
+use std::sync::Mutex;
+use superstep::{
+    ErrorKind, Group, Tuning,
+    testing::{failing, on_sizes},
+};
+
+/// X1.
+#[test]
+fn a_rank_that_is_not_in_the_group_is_refused() {
+    let sizes = [1, 2, 3];
+    let uses: [fn(&superstep::Epoch, &superstep::Object<u8>); 4] = [
+        |e, object| e.send(e.size(), object, (), |_, _, ()| ()),
+        |e, object| e.call(e.size(), object, (), |_, _, ()| ()),
+        |e, object| drop(e.ask(usize::MAX, object, (), |_, _, ()| ())),
+        |e, object| e.broadcast(e.size(), object, Some(()), |_, _, ()| ()),
+    ];
+    for used in uses {
+        let claim = |g: &mut Group| {
+            let object = g.object(0);
+            g.epoch(|e| used(e, &object));
+        };
+        failing(&sizes, claim, |context, error| {
+            assert_eq!(error.kind(), ErrorKind::RankOutOfRange, "{context}: {error}");
+            check(&error, ErrorKind::RankOutOfRange, &["in a group of", "epoch_misuse.rs"]);
+        });
+    }
+}
+
+/// X1: objects belong to the group that made them.
+#[test]
+fn an_object_of_another_group_is_refused() {
+    let claim = |g: &mut Group| {
+        let object = g.object(0);
+        g.split(1, |sub| sub.epoch(|e| e.send(0, &object, 1, |object, _, x| *object += x)));
+    };
+    failing(&[1, 2, 4], claim, |_, error| check(&error, ErrorKind::NotMember, &["object of type i32", "group 0"]));
+    let claim = |g: &mut Group| {
+        let variable = g.volatile(0, 0u8);
+        g.split(1, |sub| sub.epoch(|e| e.load(&variable)));
+    };
+    failing(&[1, 2, 4], claim, |_, error| check(&error, ErrorKind::NotMember, &["volatile variable", "group 0"]));
+}
+
+/// X1: a handle outlives its object.
+#[test]
+fn a_handle_of_an_object_that_was_dropped_is_refused() {
+    let claim = |g: &mut Group| {
+        let stale = g.object(String::new()).handle();
+        g.step(|_| ());
+        // This one gets the number that has become free.
+        let _other = g.object(String::new());
+        g.epoch(|e| e.send(0, &stale, (), |_, _, ()| ()));
+    };
+    failing(&[1, 2, 3], claim, |_, error| check(&error, ErrorKind::HandleMismatch, &["String", "dropped"]));
+}
+
+/// E1 and X2.
+#[test]
+fn objects_made_in_another_order_are_one_error() {
+    let claim = |g: &mut Group| {
+        let _objects = if g.rank() == 1 {
+            let number = g.object(1u64);
+            (g.object("text"), number)
+        } else {
+            (g.object("text"), g.object(1u64))
+        };
+        g.epoch(|_| ());
+    };
+    failing(&SEVERAL, claim, |_, error| check(&error, ErrorKind::DeclMismatch, &["object of type"]));
+}
+
+/// X2: an epoch is not a step.
+#[test]
+fn an_epoch_that_meets_a_step_is_one_error() {
+    let lines = Mutex::new((String::new(), String::new()));
+    let claim = |g: &mut Group| {
+        if g.rank() == 0 {
+            lines.lock().unwrap().0 = here();
+            g.epoch(|_| ());
+        } else {
+            g.step(|_| ());
+        }
+    };
+    failing(&SEVERAL, claim, |_, error| check(&error, ErrorKind::StepMismatch, &["epoch", "step"]));
+}
+
+/// X2: members of an epoch in different collectives.
+#[test]
+fn different_collectives_are_an_error() {
+    let claim = |g: &mut Group| {
+        let object = g.object(0);
+        g.epoch(|e| {
+            if e.rank() == 0 {
+                e.broadcast(0, &object, Some(1), |object, _, x| *object += x);
+            } else {
+                e.broadcast(0, &object, None::<i32>, |object, _, x| *object -= x);
+            }
+        });
+    };
+    failing(&SEVERAL, claim, |_, error| check(&error, ErrorKind::StepMismatch, &["different collectives"]));
+    let claim = |g: &mut Group| {
+        let object = g.object(0);
+        g.epoch(|e| e.broadcast(0, &object, None::<i32>, |object, _, x| *object += x));
+    };
+    failing(&[1, 2, 3], claim, |_, error| check(&error, ErrorKind::NoValue, &["gives no arguments"]));
+}
+
+/// X2: some wait in a collective that the others never come to.
+#[test]
+fn a_collective_that_not_everybody_comes_to_is_an_error() {
+    on_sizes(&SEVERAL, |g| {
+        let object = g.object(0);
+        let error = g
+            .try_epoch(Tuning::new(), |e| {
+                if e.rank() > 0 {
+                    e.broadcast(0, &object, None::<i32>, |object, _, x| *object += x);
+                }
+            })
+            .unwrap_err();
+        check(&error, ErrorKind::Deadlock, &["waits for rank 0 in a collective"]);
+    });
+}
+
+/// X1: what is lent cannot be lent again, and a method finds it free.
+#[test]
+fn what_is_lent_is_not_lent_twice() {
+    let claim = |g: &mut Group| {
+        let object = g.object(0);
+        object.with(|_| object.with(|_| ()));
+    };
+    failing(&[1, 2], claim, |_, error| check(&error, ErrorKind::StillBorrowed, &["object of type i32"]));
+    let claim = |g: &mut Group| {
+        let object = g.object(0);
+        g.epoch(|e| object.with(|_| e.call(e.rank(), &object, (), |_, _, ()| ())));
+    };
+    failing(&[1, 2], claim, |_, error| check(&error, ErrorKind::StillBorrowed, &["was called here, but it is lent"]));
+    // A request waits until it is free.
+    on_sizes(&[1, 2], |g| {
+        let object = g.object(0);
+        g.epoch(|e| {
+            object.with(|object| {
+                *object = 1;
+            });
+            object.with(|_| {
+                e.send(e.rank(), &object, 1, |object, _, x| *object += x);
+                e.poll();
+            });
+            e.poll();
+            assert_eq!(object.with(|object| *object), 2);
+        });
+    });
+}
+
+#[derive(Clone, Deserialize)]
+struct Stubborn;
+
+impl Serialize for Stubborn {
+    fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        Err(serde::ser::Error::custom("it will not be written"))
+    }
+}
+
+/// X1: between processes an argument has to be encoded.
+#[test]
+fn an_argument_that_cannot_be_encoded_is_refused() {
+    use superstep::{Config, Fabric};
+    let error = Config::new().procs(2).fabric(Fabric::Sim { seed: 1, shares_memory: false }).run(|g| {
+        let object = g.object(0);
+        g.epoch(|e| e.send(1 - e.rank(), &object, Stubborn, |_, _, _| ()));
+    });
+    check(&error.unwrap_err(), ErrorKind::Encode, &["Stubborn", "cannot be encoded", "epoch_misuse.rs:"]);
+    let sum = Config::new().procs(2).fabric(Fabric::Threads).run(|g| {
+        let object = g.object(0);
+        g.epoch(|e| e.send(1 - e.rank(), &object, Stubborn, |object, _, _| *object += 1));
+        object.with(|object| *object)
+    });
+    assert_eq!(sum.unwrap(), 1);
+}
+
+/// X3: a body that panics ends the run, and nobody waits at the fence.
+#[test]
+fn a_panic_in_the_body_ends_the_run() {
+    let claim = |g: &mut Group| {
+        let object = g.object(0);
+        g.epoch(|e| {
+            e.send_all(&object, 1, |object, _, x| *object += x);
+            assert!(e.rank() != e.size() - 1, "the last one gives up");
+            e.call(e.size() - 1, &object, (), |_, _, ()| ());
+        });
+    };
+    failing(&[1, 2, 3, 8], claim, |_, error| check(&error, ErrorKind::Panicked, &["the last one gives up"]));
+}

@@ -1,0 +1,238 @@
+//! What misuse of paged arrays gets (X1, X2, X3).
+
+use crate::check;
+use superstep::{
+    ErrorKind, Group, Result,
+    testing::{failing, on_sizes},
+};
+
+/// X1: refused at the call, with its numbers, and nothing was sent: the group goes on.
+#[test]
+fn what_one_processor_can_see_is_refused_at_the_call() {
+    on_sizes(&[2, 3, 4], |g| {
+        let (me, p) = (g.rank(), g.size());
+        let a = g.paged::<u32, 2>([2 * p, 4], [2, 4]);
+        let all: Vec<usize> = (0..p).collect();
+        let failed = |made: Result| made.expect_err("it is wrong");
+        let error = failed(g.try_cohere(&a, (0..2 * p + 1, ..), &all));
+        check(&error, ErrorKind::OutOfBounds, &[&format!("0..{} of {} elements", 2 * p + 1, 2 * p), "paged_misuse.rs"]);
+        let error = failed(g.try_cohere(&a, (.., superstep::strided(0..2, 0)), &all));
+        check(&error, ErrorKind::BadSection, &["a stride of 0"]);
+        let error = failed(g.try_cohere(&a, (.., ..), &[me, p]));
+        check(&error, ErrorKind::RankOutOfRange, &[&format!("rank {p} named in a group of {p}")]);
+        let error = failed(g.try_cohere(&a, (0..1, ..), &[(me + 1) % p]));
+        check(&error, ErrorKind::NotInSet, &[&format!("rank {me} is not among the ranks [{}]", (me + 1) % p)]);
+        let (theirs, them) = (2 * ((me + 1) % p), (me + 1) % p);
+        let error = failed(g.try_cohere(&a, (theirs..theirs + 1, ..), &[me]));
+        let says = [format!("element [{theirs}, 0]"), format!("belongs to rank {them}"), format!("ranks [{me}]")];
+        check(&error, ErrorKind::OwnerNotInGroup, &says.each_ref().map(String::as_str));
+        assert!(error.is_misuse() && !error.is_divergence());
+        // All of it had no effect.
+        g.cohere(&a, (.., ..), &all);
+        g.step(|_| ());
+    });
+}
+
+/// Runs a claim that fails on every processor, and holds the error's kind and words against what they should be.
+fn fails(claim: impl Fn(&mut Group) + Sync, kind: ErrorKind, says: &[&str]) {
+    failing(&[2, 3, 4], claim, |context, error| {
+        assert_eq!(error.kind(), kind, "{context}: {error}");
+        check(&error, kind, says);
+    });
+}
+
+#[test]
+fn indices_that_there_are_not_are_refused() {
+    let kind = ErrorKind::IndexOutOfRange;
+    fails(
+        |g| assert_eq!(g.paged::<u8, 2>([4, 4], [2, 4]).read([0, 4]), 0),
+        kind,
+        &["index 4 in dimension 1", "[4, 4]"],
+    );
+    fails(|g| g.paged::<u8, 2>([4, 4], [2, 4]).write([4, 0], 1), kind, &["index 4 in dimension 0"]);
+    fails(|g| g.paged::<u8, 1>([4], [2]).write(usize::MAX, 1), kind, &["of shape [4]"]);
+    fails(|g| drop(g.paged::<u8, 2>([4, 4], [2, 4]).row(9)), kind, &["index 9 in dimension 0"]);
+}
+
+#[test]
+fn slices_that_cannot_be_lent_are_refused() {
+    let row_of_columns = |g: &mut Group| {
+        let a = g.paged::<u8, 2>([4, 4 * g.size()], [4, 4]);
+        let _ = a.row(0);
+    };
+    fails(row_of_columns, ErrorKind::BadSection, &["pages of this array run along dimension 0", "read_section"]);
+    let too_long = |g: &mut Group| {
+        let a = g.paged::<u8, 2>([g.size(), 4], [1, 4]);
+        let _ = a.run([g.size() - 1, 2], 3);
+    };
+    fails(too_long, ErrorKind::OutOfBounds, &["3 elements from", "1 more than there are"]);
+    let twice = |g: &mut Group| {
+        let a = g.paged::<u8, 2>([g.size(), 4], [1, 4]);
+        let me = g.rank();
+        let _first = a.row_mut(me);
+        let _second = a.row(me);
+    };
+    fails(twice, ErrorKind::StillBorrowed, &["paged array [", "drop it first"]);
+    let write_under = |g: &mut Group| {
+        let a = g.paged::<u8, 2>([g.size(), 4], [1, 4]);
+        let me = g.rank();
+        let _row = a.row(me);
+        a.write([me, 0], 1);
+    };
+    fails(write_under, ErrorKind::StillBorrowed, &["still borrowed"]);
+    let cohere_under = |g: &mut Group| {
+        let a = g.paged::<u8, 2>([g.size(), 4], [1, 4]);
+        let all: Vec<usize> = (0..g.size()).collect();
+        let _row = a.row(g.rank());
+        g.cohere(&a, (.., ..), &all);
+    };
+    fails(cohere_under, ErrorKind::StillBorrowed, &["still borrowed"]);
+    let absent = |g: &mut Group| {
+        let a = g.paged::<u8, 2>([g.size(), 4], [1, 4]);
+        let _ = a.row((g.rank() + 1) % g.size());
+    };
+    fails(absent, ErrorKind::NotPresent, &["0] is not present on rank"]);
+    let lengths = |g: &mut Group| g.paged::<u8, 1>([4], [4]).write_section(0..2, &[1, 2, 3]);
+    fails(lengths, ErrorKind::BadLength, &["3 values for a section of 2"]);
+}
+
+/// X2: sections that differ are one error on everybody, who waits and who does not.
+#[test]
+fn sections_that_differ_are_one_error_on_all() {
+    let claim = |g: &mut Group| {
+        let a = g.paged::<u8, 2>([4, 4], [2, 4]);
+        let end = if g.rank() == 0 { 2 } else { 3 };
+        if g.rank() < 2 {
+            g.cohere(&a, (..end, ..), &[0, 1]);
+        }
+        g.step(|_| ());
+    };
+    let says =
+        ["rank 0 makes section (0..2, 0..4)", "rank 1 section (0..3, 0..4)", "among ranks [0, 1]", "paged_misuse.rs"];
+    fails(claim, ErrorKind::CoherenceMismatch, &says);
+}
+
+/// X2: so are sets that differ, also for those whom only one side names.
+#[test]
+fn sets_that_differ_are_one_error_on_all() {
+    let claim = |g: &mut Group| {
+        let p = g.size();
+        let a = g.paged::<u8, 1>([4], [2]);
+        let all: Vec<usize> = (0..p).collect();
+        let named: &[usize] = if g.rank() == 0 { &[0, 1] } else { &all };
+        g.cohere(&a, .., named);
+        g.step(|_| ());
+    };
+    failing(&[3, 4], claim, |_, error| {
+        check(&error, ErrorKind::CoherenceMismatch, &["among ranks [0, 1]", "among ranks [0, 1, 2", "rank 0"]);
+    });
+}
+
+/// X2: a member that does not come at all is missed at its next boundary, or at its end.
+#[test]
+fn whoever_steps_instead_is_told_and_so_are_all() {
+    let steps = |g: &mut Group| {
+        let a = g.paged::<u8, 1>([4], [2]);
+        if g.rank() == 0 {
+            g.cohere(&a, .., &[0, 1]);
+        }
+        g.step(|_| ());
+    };
+    fails(steps, ErrorKind::CoherenceMismatch, &["rank 0 waits at", "rank 1 has gone on to the step at"]);
+    let ends = |g: &mut Group| {
+        let a = g.paged::<u8, 1>([4], [2]);
+        if g.rank() == 0 {
+            g.cohere(&a, .., &[0, 1]);
+        }
+    };
+    fails(ends, ErrorKind::CoherenceMismatch, &["rank 0 waits at", "rank 1 has come to its end"]);
+}
+
+/// X2: arrays that differ are told at their making.
+#[test]
+fn arrays_that_differ_are_told_at_their_making() {
+    let claim = |g: &mut Group| {
+        let block = if g.is_leader() { 2 } else { 3 };
+        g.paged::<u8, 1>([9], [block]);
+    };
+    let says = ["paged array [9] of u8 in blocks of [2]", "in blocks of [3]"];
+    fails(claim, ErrorKind::DeclMismatch, &says);
+}
+
+/// X2: a call that is begun and never finished is refused by the next boundary.
+#[test]
+fn a_call_that_is_never_finished_is_told_at_the_boundary() {
+    let claim = |g: &mut Group| {
+        let all: Vec<usize> = (0..g.size()).collect();
+        let a = g.paged::<u8, 1>([9], [2]);
+        drop(g.begin_cohere(&a, .., &all));
+        g.step(|_| ());
+    };
+    fails(claim, ErrorKind::StillBorrowed, &["paged array [9]"]);
+}
+
+/// G7: an array of an outer group is not a subgroup's.
+#[test]
+fn an_array_of_another_group_is_refused() {
+    let claim = |g: &mut Group| {
+        let a = g.paged::<u8, 1>([9], [2]);
+        g.split(1, |sub| sub.cohere(&a, .., &[sub.rank()]));
+    };
+    fails(claim, ErrorKind::NotMember, &["this paged array belongs to group 0"]);
+}
+
+/// G6: who leaves takes its part of the array along, and the rest are told.
+#[test]
+fn an_array_of_which_an_owner_has_left_is_refused() {
+    on_sizes(&[3, 4], |g| {
+        g.split(1, |sub| {
+            let a = sub.paged::<u8, 1>([9], [2]);
+            a.write(2 * sub.rank(), 1);
+            if sub.rank() == 1 {
+                return;
+            }
+            sub.step(|_| ());
+            let mine = 2 * if sub.rank() == 0 { 0 } else { sub.rank() + 1 };
+            assert_eq!(a.read(mine), 1);
+            let error = sub.try_cohere(&a, 0..1, &[0, sub.rank()]).expect_err("rank 1 has left");
+            check(&error, ErrorKind::Departed, &["rank 1 of the group that made this array has left"]);
+            // A new one lies over those who are left.
+            let b = sub.paged::<u8, 1>([sub.size()], [1]);
+            b.write(sub.rank(), 3);
+            let all: Vec<usize> = (0..sub.size()).collect();
+            sub.cohere(&b, .., &all);
+            assert_eq!(b.read_section(..), vec![3; sub.size()]);
+        });
+    });
+}
+
+/// X3: whoever waits in a coherence call hears of a panic elsewhere.
+#[test]
+fn a_panic_ends_the_waits_of_all() {
+    let claim = |g: &mut Group| {
+        let a = g.paged::<u8, 1>([9], [2]);
+        assert!(g.rank() != 1, "rank 1 has had enough");
+        let all: Vec<usize> = (0..g.size()).collect();
+        g.cohere(&a, .., &all);
+    };
+    fails(claim, ErrorKind::Panicked, &["rank 1 has had enough"]);
+}
+
+/// X2: calls that wait for each other in a circle are told, on every fabric.
+#[test]
+fn calls_that_wait_in_a_circle_are_one_error_on_all() {
+    let claim = |g: &mut Group| {
+        let (me, p) = (g.rank(), g.size());
+        let a = g.paged::<u8, 1>([p], [1]);
+        if me < 3 {
+            g.cohere(&a, 0..0, &[me, (me + 1) % 3]);
+            g.cohere(&a, 0..0, &[(me + 2) % 3, me]);
+        }
+        g.step(|_| ());
+    };
+    failing(&[3, 4], claim, |context, error| {
+        let says = ["rank 0 waits at", "for rank 1", "rank 1 waits at", "for rank 2", "for rank 0: nobody can go on"];
+        assert_eq!(error.kind(), ErrorKind::CoherenceMismatch, "{context}: {error}");
+        check(&error, ErrorKind::CoherenceMismatch, &says);
+    });
+}
