@@ -3,8 +3,10 @@
 use crate::{
     array::{gather, histogram, permute, prefix, quicksort, section, spmv, transpose},
     contest::Contest,
+    epoch::{self, bfs, fence, kmer, ping, samplesort, scc, stream},
     exchange,
     options::{Error, Options},
+    paged::{cohere, jacobi, lu, matmul},
     report::{Digest, Report},
     step,
 };
@@ -83,6 +85,53 @@ pub const KERNELS: &[Kernel] = &[
         about: "a sparse matrix with 16 elements in each row times a vector",
         procs_min: 1,
         plan: spmv::plan,
+    },
+    Kernel { name: "ping", about: "a remote method with 24 bytes, there and back", procs_min: 2, plan: ping::plan },
+    Kernel {
+        name: "stream",
+        about: "remote methods with 8 and with 24 bytes, one way, by the million",
+        procs_min: 1,
+        plan: stream::plan,
+    },
+    Kernel { name: "fence", about: "an empty epoch against an empty step", procs_min: 1, plan: fence::plan },
+    Kernel {
+        name: "samplesort",
+        about: "a sort with one request for each key, against the same in bulk and rayon",
+        procs_min: 1,
+        plan: samplesort::plan,
+    },
+    Kernel {
+        name: "histogram-async",
+        about: "random increments of a table, one request for each, 10 million by each processor",
+        procs_min: 1,
+        plan: epoch::histogram::plan,
+    },
+    Kernel {
+        name: "scc",
+        about: "strongly connected components of a mesh, by trimming and pivots",
+        procs_min: 1,
+        plan: scc::plan,
+    },
+    Kernel { name: "kmer", about: "words of reads, counted in a hash map", procs_min: 1, plan: kmer::plan },
+    Kernel { name: "bfs", about: "a breadth-first search of a Graph500 graph", procs_min: 1, plan: bfs::plan },
+    Kernel {
+        name: "cohere",
+        about: "making rows of 16 KiB coherent between two processors",
+        procs_min: 2,
+        plan: cohere::plan,
+    },
+    Kernel {
+        name: "jacobi",
+        about: "a grid relaxed by neighbours, with coherence and with steps",
+        procs_min: 1,
+        plan: jacobi::plan,
+    },
+    Kernel { name: "lu", about: "a matrix factorised, with coherence and with steps", procs_min: 1, plan: lu::plan },
+    Kernel {
+        name: "matmul",
+        about: "the product of two matrices, with coherence and with steps",
+        procs_min: 1,
+        plan: matmul::plan,
     },
 ];
 

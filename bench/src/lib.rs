@@ -14,6 +14,8 @@
 //! - `step`: what a boundary costs, alone and with small traffic, and what starting a run costs.
 //! - `exchange`: how fast 8 MiB travel between each two processors, by each verb that moves data.
 //! - `array`: the kernels on distributed arrays, each named after what it does.
+//! - `epoch`: the kernels on remote methods and containers.
+//! - `paged`: the kernels on paged arrays.
 
 #![forbid(unsafe_code)]
 
@@ -21,13 +23,15 @@ mod array;
 mod clock;
 mod contest;
 mod digest;
+mod epoch;
 mod exchange;
 mod kernel;
 mod options;
+mod paged;
 mod raw;
 mod report;
 mod step;
 
 pub use kernel::{KERNELS, Kernel, Progress, check, digests, run};
-pub use options::{Error, Extent, Load, Options};
+pub use options::{Error, Extent, Halo, Load, Options};
 pub use report::{Digest, Measure, Paper, Ratio, Report, Speedup, Target, Unit};

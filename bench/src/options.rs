@@ -18,6 +18,15 @@ pub enum Extent {
     Full,
 }
 
+/// What a halo exchange by hand needs of MPI.
+#[derive(Clone, Copy, Debug)]
+pub struct Halo {
+    /// Which process this is.
+    pub rank: fn() -> usize,
+    /// Sends bytes to another process and receives as many of it.
+    pub exchange: fn(usize, &[u8], &mut [u8]),
+}
+
 /// How a benchmark is to be run.
 pub struct Options {
     /// How many processors; the kernel's usual numbers unless given.
@@ -36,6 +45,11 @@ pub struct Options {
     pub load: Option<Load>,
     /// Adds up a number of each process by MPI itself; without it no boundary is held against that.
     pub allreduce: Option<fn(u64) -> u64>,
+    /// Exchanges rows by MPI itself; without it no halo exchange by hand is held against superstep's.
+    pub halo: Option<Halo>,
+    /// Sends three words from the first process to the second and back by MPI itself, where one is added to the first;
+    /// without it no call is held against that.
+    pub bounce: Option<fn([u64; 3]) -> [u64; 3]>,
 }
 
 impl Options {
@@ -113,6 +127,8 @@ impl Default for Options {
             fabric: Fabric::Threads,
             load: None,
             allreduce: None,
+            halo: None,
+            bounce: None,
         }
     }
 }

@@ -3,15 +3,15 @@
 use std::{cell::LazyCell, rc::Rc};
 
 /// What a contest works on, with the answer. Large, so it is made late and dropped with the contest.
-pub(super) type Job<T> = Rc<LazyCell<T, Box<dyn FnOnce() -> T>>>;
+pub(crate) type Job<T> = Rc<LazyCell<T, Box<dyn FnOnce() -> T>>>;
 
 /// A job that `make` makes when it is first needed.
-pub(super) fn job<T>(make: impl FnOnce() -> T + 'static) -> Job<T> {
+pub(crate) fn job<T>(make: impl FnOnce() -> T + 'static) -> Job<T> {
     Rc::new(LazyCell::new(Box::new(make)))
 }
 
 /// How a number of elements is called: `80k`, `10M`.
-pub(super) fn count_name(count: usize) -> String {
+pub(crate) fn count_name(count: usize) -> String {
     match count {
         _ if count >= 1_000_000 && count.is_multiple_of(1_000_000) => format!("{}M", count / 1_000_000),
         _ if count >= 1_000 && count.is_multiple_of(1_000) => format!("{}k", count / 1_000),
@@ -20,7 +20,7 @@ pub(super) fn count_name(count: usize) -> String {
 }
 
 /// How a number of bytes is called: `8MiB`.
-pub(super) fn bytes_name(bytes: usize) -> String {
+pub(crate) fn bytes_name(bytes: usize) -> String {
     match bytes {
         _ if bytes >= 1 << 20 && bytes.is_multiple_of(1 << 20) => format!("{}MiB", bytes >> 20),
         _ if bytes >= 1 << 10 && bytes.is_multiple_of(1 << 10) => format!("{}KiB", bytes >> 10),

@@ -12,15 +12,17 @@
 
 pub(crate) mod gather;
 pub(crate) mod histogram;
-mod job;
+pub(crate) mod job;
 mod paper;
 pub(crate) mod permute;
 pub(crate) mod prefix;
 pub(crate) mod quicksort;
-mod random;
+pub(crate) mod random;
 pub(crate) mod section;
 pub(crate) mod spmv;
 pub(crate) mod transpose;
 
+pub(crate) use job::{Job, job};
+
 /// How many processors take part unless somebody asks for another number.
-const PROCS: usize = 2;
+pub(crate) const PROCS: usize = 2;

@@ -1,38 +1,38 @@
 //! Numbers that look random and are the same in every run.
 
 /// A generator of numbers: a counter, mixed.
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
     /// One of many generators.
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(mix(seed))
     }
 
     /// Any number.
     #[inline]
-    pub(super) fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.0)
     }
 
     /// A number below `end`, each about as often as any other.
     #[inline]
-    pub(super) fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         ((u128::from(self.next()) * end as u128) >> 64) as usize
     }
 }
 
 /// Scatters the bits of a number; different numbers stay different.
 #[inline]
-pub(super) fn mix(number: u64) -> u64 {
+pub(crate) fn mix(number: u64) -> u64 {
     let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     number ^ number >> 31
 }
 
 /// For each of `procs` processors, `count` indices below `len`.
-pub(super) fn indices(procs: usize, count: usize, len: usize) -> Vec<Vec<usize>> {
+pub(crate) fn indices(procs: usize, count: usize, len: usize) -> Vec<Vec<usize>> {
     let of_rank = |rank: usize| {
         let mut random = Random::new(rank as u64);
         (0..count).map(|_| random.below(len)).collect()
@@ -41,7 +41,7 @@ pub(super) fn indices(procs: usize, count: usize, len: usize) -> Vec<Vec<usize>>
 }
 
 /// The numbers below `len` in a random order.
-pub(super) fn permutation(len: usize) -> Vec<usize> {
+pub(crate) fn permutation(len: usize) -> Vec<usize> {
     let mut random = Random::new(len as u64);
     let mut all: Vec<usize> = (0..len).collect();
     for at in (1..len).rev() {

@@ -3,4 +3,5 @@
 pub(crate) mod barrier;
 pub(crate) mod buckets;
 pub(crate) mod memory;
+pub(crate) mod ring;
 pub(crate) mod team;

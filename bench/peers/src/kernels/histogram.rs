@@ -39,7 +39,8 @@ fn increments(stage: &mut Stage, accesses: &Accesses) -> Result<(), Failure> {
         .lamellar("`LocalLockArray::batch_add`", move || lamellar::play(Task::IncrementLocalLock, shape))
         .lamellar("active messages, bucketed by hand", move || lamellar::play(Task::IncrementMessages, shape))
         .superstep("`scatter_one`", || superstep::access::scatter_one(accesses))
-        .superstep("`scatterer_one`, one by one", || superstep::access::push_ones(accesses));
+        .superstep("`scatterer_one`, one by one", || superstep::access::push_ones(accesses))
+        .superstep("`send`, a request for each", || superstep::access::send_ones(accesses));
     stage.hold(contest)
 }
 

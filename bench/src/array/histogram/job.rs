@@ -3,19 +3,19 @@
 use super::super::random::{indices, mix};
 
 /// Updates of a table: where, by how much, and what the table holds after one round of them.
-pub(super) struct Updates {
+pub(crate) struct Updates {
     /// How many elements of the table each processor has.
-    pub(super) len: usize,
+    pub(crate) len: usize,
     /// By processor.
-    pub(super) indices: Vec<Vec<usize>>,
-    pub(super) values: Vec<Vec<u64>>,
+    pub(crate) indices: Vec<Vec<usize>>,
+    pub(crate) values: Vec<Vec<u64>>,
     counts: Vec<u64>,
     sums: Vec<u64>,
 }
 
 impl Updates {
     /// `count` updates by each processor, of tables of `len` elements per processor.
-    pub(super) fn new(procs: usize, len: usize, count: usize) -> Self {
+    pub(crate) fn new(procs: usize, len: usize, count: usize) -> Self {
         let indices = indices(procs, count, procs * len);
         let values: Vec<Vec<u64>> =
             (0..procs).map(|rank| (0..count).map(|at| mix((at * procs + rank) as u64) & 0xffff).collect()).collect();
@@ -27,17 +27,17 @@ impl Updates {
         Self { len, indices, values, counts, sums }
     }
 
-    pub(super) fn procs(&self) -> usize {
+    pub(crate) fn procs(&self) -> usize {
         self.indices.len()
     }
 
     /// Whether this is the part of `rank` after so many rounds that count.
-    pub(super) fn are_counted(&self, part: &[u64], rank: usize, rounds: u64) -> bool {
+    pub(crate) fn are_counted(&self, part: &[u64], rank: usize, rounds: u64) -> bool {
         is_multiple(part, &self.counts[rank * self.len..][..self.len], rounds)
     }
 
     /// Whether this is the part of `rank` after so many rounds that add up values.
-    pub(super) fn are_summed(&self, part: &[u64], rank: usize, rounds: u64) -> bool {
+    pub(crate) fn are_summed(&self, part: &[u64], rank: usize, rounds: u64) -> bool {
         is_multiple(part, &self.sums[rank * self.len..][..self.len], rounds)
     }
 }

@@ -14,7 +14,7 @@ use crate::{
 use superstep::Result;
 
 /// Places alone travel, and the owner adds one at each.
-pub(super) fn one(updates: &Updates, rounds: u64) -> Result<Sample> {
+pub(crate) fn one(updates: &Updates, rounds: u64) -> Result<Sample> {
     let (procs, len) = (updates.procs(), updates.len);
     with_group(|g| {
         let tables = areas::<u64>(g, procs, len);
@@ -38,7 +38,7 @@ pub(super) fn one(updates: &Updates, rounds: u64) -> Result<Sample> {
 }
 
 /// Places travel with a value each, which the owner adds.
-pub(super) fn each(updates: &Updates, rounds: u64) -> Result<Sample> {
+pub(crate) fn each(updates: &Updates, rounds: u64) -> Result<Sample> {
     let (procs, len) = (updates.procs(), updates.len);
     with_group(|g| {
         let tables = areas::<u64>(g, procs, len);

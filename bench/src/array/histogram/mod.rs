@@ -4,8 +4,8 @@
 //! after a barrier each owner applies what is for it, without atomics. With a value for each update the buckets hold
 //! the values as well.
 
-mod job;
-mod limits;
+pub(crate) mod job;
+pub(crate) mod limits;
 mod verbs;
 
 use super::{

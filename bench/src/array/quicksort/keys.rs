@@ -6,13 +6,13 @@ use rayon::slice::ParallelSliceMut;
 use superstep::Element;
 
 /// A whole number that keys are sorted as.
-pub(super) trait Bits: Copy + Default + Ord + Into<u64> {}
+pub(crate) trait Bits: Copy + Default + Ord + Into<u64> {}
 
 impl Bits for u32 {}
 impl Bits for u64 {}
 
 /// A key with a total order.
-pub(super) trait Key: Element + Default + PartialEq + NoUninit {
+pub(crate) trait Key: Element + Default + PartialEq + NoUninit {
     /// Whole numbers of the same size.
     type Bits: Bits;
 
@@ -83,13 +83,13 @@ impl Key for f32 {
 }
 
 /// Keys, and the same in order.
-pub(super) struct Input<K> {
-    pub(super) keys: Vec<K>,
-    pub(super) sorted: Vec<K>,
+pub(crate) struct Input<K> {
+    pub(crate) keys: Vec<K>,
+    pub(crate) sorted: Vec<K>,
 }
 
 impl<K: Key> Input<K> {
-    pub(super) fn new(keys: Vec<K>) -> Self {
+    pub(crate) fn new(keys: Vec<K>) -> Self {
         let mut sorted = keys.clone();
         K::sort(&mut sorted);
         Self { keys, sorted }
@@ -97,19 +97,19 @@ impl<K: Key> Input<K> {
 }
 
 /// Whole numbers below a million, as the paper sorts them.
-pub(super) fn below_a_million(len: usize) -> Vec<f32> {
+pub(crate) fn below_a_million(len: usize) -> Vec<f32> {
     let mut random = Random::new(1);
     (0..len).map(|_| random.below(1_000_000) as f32).collect()
 }
 
 /// Any numbers.
-pub(super) fn any(len: usize) -> Vec<u64> {
+pub(crate) fn any(len: usize) -> Vec<u64> {
     let mut random = Random::new(2);
     (0..len).map(|_| random.next()).collect()
 }
 
 /// Numbers of every length in bits alike.
-pub(super) fn skewed(len: usize) -> Vec<u64> {
+pub(crate) fn skewed(len: usize) -> Vec<u64> {
     let mut random = Random::new(3);
     (0..len).map(|_| random.next() >> random.below(64)).collect()
 }

@@ -17,7 +17,7 @@ const BITS_MAX: u32 = 10;
 const SAMPLE: usize = 64;
 
 /// Sorts `keys`. What is in `room` does not matter; it is kept for its memory.
-pub(super) fn sort<K: Key>(keys: &mut [K], room: &mut Vec<K::Bits>) {
+pub(crate) fn sort<K: Key>(keys: &mut [K], room: &mut Vec<K::Bits>) {
     if room.len() < keys.len() {
         room.resize(keys.len(), K::Bits::default());
     }
@@ -95,7 +95,7 @@ fn varying_bits<B: Bits>(keys: &[B]) -> u64 {
 
 /// Copies `keys` to `sliced`, cut at the pivots: slice i has the keys above pivot i - 1 and not above pivot i. Returns
 /// the lengths of the slices.
-pub(super) fn cut<K: Key>(keys: &[K], pivots: &[K], sliced: &mut Vec<K>) -> Vec<usize> {
+pub(crate) fn cut<K: Key>(keys: &[K], pivots: &[K], sliced: &mut Vec<K>) -> Vec<usize> {
     if sliced.len() != keys.len() {
         sliced.resize(keys.len(), K::default());
     }

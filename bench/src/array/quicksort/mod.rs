@@ -7,10 +7,10 @@
 //! Keys are numbers below a million as `f32`, as in the paper; any `u64`; and `u64` of every magnitude alike, of which
 //! most are small.
 
-mod keys;
-mod local;
-mod program;
-mod rivals;
+pub(crate) mod keys;
+pub(crate) mod local;
+pub(crate) mod program;
+pub(crate) mod rivals;
 
 use super::{
     PROCS,

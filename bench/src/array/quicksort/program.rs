@@ -116,7 +116,7 @@ fn is_sorted<K: Key, D: Distribution>(b: &Array<K, D>, input: &Input<K>) -> bool
 }
 
 /// Rounds of the paper's program.
-pub(super) fn figure_3<K: Key>(config: &Config, input: &Input<K>, rounds: u64) -> Result<Sample> {
+pub(crate) fn figure_3<K: Key>(config: &Config, input: &Input<K>, rounds: u64) -> Result<Sample> {
     on_all(config, |g| {
         let (a, b) = (blocks(g, input), g.array::<K, Block>(input.keys.len()));
         let (mut room, mut is_right) = (Room::default(), true);
@@ -131,7 +131,7 @@ pub(super) fn figure_3<K: Key>(config: &Config, input: &Input<K>, rounds: u64) -
 }
 
 /// Rounds of the program with an irregular array.
-pub(super) fn irregular<K: Key>(config: &Config, input: &Input<K>, rounds: u64) -> Result<Sample> {
+pub(crate) fn irregular<K: Key>(config: &Config, input: &Input<K>, rounds: u64) -> Result<Sample> {
     on_all(config, |g| {
         let (a, mut room, mut is_right, mut answer) = (blocks(g, input), Room::default(), true, 0);
         let seconds = watched(rounds, |watch| {

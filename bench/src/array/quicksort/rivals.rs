@@ -6,13 +6,13 @@ use ::rayon::ThreadPoolBuilder;
 use superstep::Result;
 
 /// `par_sort_unstable` in a pool of `procs` threads.
-pub(super) fn rayon<K: Key>(procs: usize, input: &Input<K>, rounds: u64) -> Result<Sample> {
+pub(crate) fn rayon<K: Key>(procs: usize, input: &Input<K>, rounds: u64) -> Result<Sample> {
     let pool = ThreadPoolBuilder::new().num_threads(procs).build().expect("the system has threads");
     sorted(input, rounds, |keys| pool.install(|| K::sort_by_rayon(keys)))
 }
 
 /// `sort_unstable`.
-pub(super) fn one_thread<K: Key>(input: &Input<K>, rounds: u64) -> Result<Sample> {
+pub(crate) fn one_thread<K: Key>(input: &Input<K>, rounds: u64) -> Result<Sample> {
     sorted(input, rounds, |keys| K::sort(keys))
 }
 

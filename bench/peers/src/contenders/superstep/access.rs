@@ -43,6 +43,35 @@ pub(crate) fn push_ones(accesses: &Accesses) -> Result<Sample> {
     })
 }
 
+/// A part of a table, and what is added to its elements.
+struct Part {
+    values: Vec<u64>,
+    one: u64,
+}
+
+/// One request for each increment, in an epoch: first of zeros, then of ones.
+pub(crate) fn send_ones(accesses: &Accesses) -> Result<Sample> {
+    on_all(|g| {
+        let block = accesses.shape().block;
+        let part = g.object(Part { values: vec![0; block], one: 0 });
+        let mut count = |g: &mut Group| {
+            g.epoch(|e| {
+                for &index in accesses.indices(e.rank()) {
+                    let (owner, at) = (index as u32 / block as u32, index as u32 % block as u32);
+                    e.send(owner as usize, &part, at, |part, _, at| part.values[at as usize] += part.one);
+                }
+            });
+        };
+        for _ in 0..WARM_UPS {
+            timed(g, &mut count);
+        }
+        part.with(|part| part.one = 1);
+        let (seconds, ()) = timed(g, &mut count);
+        let digest = part.with(|part| digest(g.rank() * block, part.values.iter().copied()));
+        Sample { seconds, digest }
+    })
+}
+
 pub(crate) fn scatter(accesses: &Accesses) -> Result<Sample> {
     updated(accesses, |s, table, _, values| s.scatter(table, accesses.indices(s.rank()), values, Sum))
 }
