@@ -126,6 +126,42 @@ fn kernels_on_arrays_are_right_where_no_memory_is_shared_and_with_another_number
     assert!(measures.all(|measure| measure["verified"] == true));
 }
 
+/// The kernels on remote methods: those that are held against a limit, and those that are held against one thread.
+const ON_EPOCHS: [&str; 8] = ["ping", "stream", "fence", "samplesort", "histogram-async", "scc", "kmer", "bfs"];
+const WITH_LIMIT: usize = 5;
+
+#[test]
+fn bench_runs_every_kernel_on_epochs_and_holds_it_against_a_limit_or_one_thread() {
+    let output = superstep(&[&["bench"][..], &ON_EPOCHS, &QUICK].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let lines = objects(&stdout(&output));
+    for (at, kernel) in ON_EPOCHS.into_iter().enumerate() {
+        let of_kernel: Vec<_> = lines.iter().filter(|line| line["kernel"] == kernel).collect();
+        let ratio = if at < WITH_LIMIT { "superstep/limit" } else { "one-thread/all" };
+        assert!(of_kernel.iter().any(|line| line["ratio"] == ratio), "{kernel}");
+        let mut measures = of_kernel.iter().filter(|line| line.get("ratio").is_none());
+        assert!(measures.all(|measure| measure["verified"] == true), "{kernel}");
+    }
+}
+
+#[test]
+fn kernels_on_epochs_are_right_simulated_and_on_processes_and_with_another_number_of_processors() {
+    for fabric in ["sim", "procs"] {
+        let output = superstep(&[&["bench"][..], &ON_EPOCHS, &QUICK, &["--fabric", fabric, "--procs", "3"]].concat());
+        assert!(output.status.success(), "{fabric}: {}", stderr(&output));
+        let measures: Vec<_> =
+            objects(&stdout(&output)).into_iter().filter(|line| line.get("ratio").is_none()).collect();
+        for kernel in ON_EPOCHS {
+            let ours = |line: &&Value| line["kernel"] == kernel && line["fabric"] == fabric;
+            assert!(measures.iter().any(|line| ours(&line)), "{kernel} on {fabric}");
+        }
+        assert!(measures.iter().all(|measure| measure["verified"] == true), "{fabric}");
+    }
+}
+
+/// The kernels on paged arrays.
+const ON_PAGES: [&str; 4] = ["cohere", "jacobi", "lu", "matmul"];
+
 #[test]
 fn what_the_paper_reports_stands_beside_the_speedup_here() {
     let quick = ["--rounds", "1", "--round-ms", "1"];
@@ -150,7 +186,7 @@ fn bench_lists_its_kernels() {
     assert!(output.status.success());
     let list = stdout(&output);
     let names: Vec<_> = list.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(names, [&["step", "exchange"][..], &ON_ARRAYS].concat());
+    assert_eq!(names, [&["step", "exchange"][..], &ON_ARRAYS, &ON_EPOCHS, &ON_PAGES].concat());
 }
 
 #[test]

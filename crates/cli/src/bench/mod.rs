@@ -15,7 +15,16 @@ use std::{
     io::{self, Write},
     process::ExitCode,
 };
-use superstep_bench::{Error, Extent, KERNELS, Kernel, Options};
+use superstep_bench::{Error, Extent, Halo, KERNELS, Kernel, Options};
+
+/// Rows exchanged by MPI itself. It is there when this is called; if it were not, the answer would be wrong, and that
+/// would be told.
+const HALO: Halo = Halo {
+    rank: || fabric::mpi::place().map_or(0, |(rank, _)| rank),
+    exchange: |with, out, into| {
+        let _ = fabric::mpi::swap(with, out, into);
+    },
+};
 
 /// Runs what was asked for.
 pub(crate) fn run(args: &args::Bench) -> Result<ExitCode, Failure> {
@@ -57,6 +66,8 @@ fn run_at(place: &Place, args: &args::Bench) -> Result<ExitCode, Failure> {
         load: if is_mpi || args.digest { None } else { Some(Box::new(spin::start)) },
         // MPI is there when this is called; if it were not, the sum would be wrong, and that would be told.
         allreduce: if is_mpi { Some(|mine| fabric::mpi::allreduce(mine).unwrap_or(u64::MAX)) } else { None },
+        halo: is_mpi.then_some(HALO),
+        bounce: if is_mpi { Some(|ball| fabric::mpi::bounce(ball).unwrap_or([u64::MAX; 3])) } else { None },
     };
     let is_right =
         if args.digest { digest(place, &kernels, &options)? } else { measure(place, args, &kernels, &options)? };
