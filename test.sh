@@ -48,9 +48,11 @@ say "the claims again, under MPI"
 # Those that name their fabrics themselves, and one that counts in memory that all can see, are left out.
 claims=$(cargo test --package superstep --test suite --no-run --message-format=json 2>/dev/null |
   sed -n 's/.*"executable":"\([^"]*suite-[^"]*\)".*/\1/p' | tail -n 1)
+mkdir -p target
 under_mpi() {
   if ! (cd crates/superstep && timeout 300 "$@" "$claims" --quiet --test-threads=1 areas:: array \
-    collectives:: groups:: leaving:: queues:: shared:: steps:: transfers:: --skip the_parent_resumes) >target/mpi.log 2>&1; then
+    collectives:: containers:: epoch groups:: leaving:: paged queues:: shared:: steps:: transfers:: volatile:: \
+    --skip the_parent_resumes) >target/mpi.log 2>&1; then
     cat target/mpi.log
     exit 1
   fi
