@@ -163,6 +163,23 @@ fn kernels_on_epochs_are_right_simulated_and_on_processes_and_with_another_numbe
 const ON_PAGES: [&str; 4] = ["cohere", "jacobi", "lu", "matmul"];
 
 #[test]
+fn kernels_on_paged_arrays_are_right_on_every_fabric_and_held_against_a_limit() {
+    for (fabric, procs) in [("threads", "2"), ("sim", "3"), ("procs", "3")] {
+        let on = ["--fabric", fabric, "--procs", procs];
+        let output = superstep(&[&["bench"][..], &ON_PAGES, &QUICK, &on].concat());
+        assert!(output.status.success(), "{fabric}: {}", stderr(&output));
+        let lines = objects(&stdout(&output));
+        for kernel in ON_PAGES {
+            let ours: Vec<_> =
+                lines.iter().filter(|line| line["kernel"] == kernel && line["fabric"] == fabric).collect();
+            assert!(ours.iter().any(|line| line["ratio"] == "superstep/limit"), "{kernel} on {fabric}");
+            let mut measures = ours.iter().filter(|line| line.get("ratio").is_none());
+            assert!(measures.all(|measure| measure["verified"] == true), "{kernel} on {fabric}");
+        }
+    }
+}
+
+#[test]
 fn what_the_paper_reports_stands_beside_the_speedup_here() {
     let quick = ["--rounds", "1", "--round-ms", "1"];
     let json = superstep(&[&["bench", "prefix", "--json", "--shrink", "50"][..], &quick].concat());
