@@ -15,6 +15,10 @@
 //!
 //! The lowest 8 bits of number 0 say which item it is, the others how many there are in it; number 4 is the length of
 //! its bytes.
+//!
+//! A single question or answer is waited for, and should fit into one cache line on its way. So an item that is the
+//! only one of its letter, with one thing in it, has a header of three numbers: number 0 has 128 added and number 3 in
+//! place of the count, and the bytes go up to the letter's end.
 
 use super::{
     book::Answers,
@@ -82,7 +86,7 @@ impl Moved {
     /// Hands what it holds to `take`.
     pub(super) fn unpack(self, methods: &Methods, mut take: impl FnMut(Item)) -> Result {
         take(match self {
-            Self::Written(bytes) => return read(bytes, methods, take).map(|_| ()),
+            Self::Written(bytes) => return read(&Rc::new(bytes), methods, take).map(|_| ()),
             Self::Requests { method, object, ticket, count, arguments } => {
                 Item::Requests(Requests { method, object, ticket, count, arguments: Arguments::Moved(arguments) })
             }
@@ -142,6 +146,11 @@ pub(super) struct Header {
 
 const WORD: usize = size_of::<u64>();
 const HEADER: usize = 5 * WORD;
+/// The header of something that is alone in its letter, and what marks it.
+const LONE_HEADER: usize = 3 * WORD;
+const LONE: u64 = 0x80;
+/// Up to so many bytes are moved up behind a shorter header.
+const MOVED_UP: usize = 256;
 
 /// A letter that is being written.
 #[derive(Default)]
@@ -187,9 +196,7 @@ impl Sheet {
         let Some((header, at, count)) = self.open.take() else { return };
         let len = self.bytes.len() - at - HEADER;
         let words = [header.tag as u64 | count << 8, header.names[0], header.names[1], header.first, len as u64];
-        for (place, word) in self.bytes[at..at + HEADER].as_chunks_mut().0.iter_mut().zip(words) {
-            *place = word.to_le_bytes();
-        }
+        write_words(&mut self.bytes[at..at + HEADER], &words);
     }
 
     /// Takes the last item back: its bytes could not be written.
@@ -205,9 +212,25 @@ impl Sheet {
         }
     }
 
+    /// Gives what is alone in the letter the shorter header; says whether it is.
+    fn shorten(&mut self) -> bool {
+        let Some((header, WORD, 1)) = self.open else { return false };
+        if self.bytes.len() > WORD + HEADER + MOVED_UP || header.first >> 56 != 0 {
+            return false;
+        }
+        self.open = None;
+        let words = [header.tag as u64 | LONE | header.first << 8, header.names[0], header.names[1]];
+        write_words(&mut self.bytes[WORD..WORD + LONE_HEADER], &words);
+        self.bytes.copy_within(WORD + HEADER.., WORD + LONE_HEADER);
+        self.bytes.truncate(self.bytes.len() - HEADER + LONE_HEADER);
+        true
+    }
+
     /// Ends the letter and returns its bytes.
     pub(super) fn finish(&mut self, taken: u64) -> Vec<u8> {
-        self.close();
+        if !self.shorten() {
+            self.close();
+        }
         let mut bytes = std::mem::take(&mut self.bytes);
         if bytes.is_empty() {
             bytes.resize(WORD, 0);
@@ -222,6 +245,12 @@ impl Sheet {
     }
 }
 
+fn write_words(places: &mut [u8], words: &[u64]) {
+    for (place, word) in places.as_chunks_mut().0.iter_mut().zip(words) {
+        *place = word.to_le_bytes();
+    }
+}
+
 fn word(bytes: &[u8], at: usize) -> Result<u64> {
     let bytes = bytes.get(at..).and_then(|bytes| bytes.first_chunk()).ok_or_else(damaged)?;
     Ok(u64::from_le_bytes(*bytes))
@@ -233,27 +262,28 @@ pub(super) fn is_bare(bytes: &[u8]) -> bool {
 }
 
 /// Reads a letter of which nothing is believed: hands every item to `take` and returns how many were taken in.
-pub(super) fn read(bytes: Vec<u8>, methods: &Methods, mut take: impl FnMut(Item)) -> Result<u64> {
-    let bytes = Rc::new(bytes);
-    let taken = word(&bytes, 0)?;
+pub(super) fn read(bytes: &Rc<Vec<u8>>, methods: &Methods, mut take: impl FnMut(Item)) -> Result<u64> {
+    let taken = word(bytes, 0)?;
     let mut at = WORD;
     while at < bytes.len() {
-        let mut words = [0; 5];
-        for (number, place) in words.iter_mut().enumerate() {
-            *place = word(&bytes, at + number * WORD)?;
+        let (kind, name, object) = (word(bytes, at)?, word(bytes, at + WORD)?, word(bytes, at + 2 * WORD)?);
+        let (count, first, range);
+        if kind & LONE != 0 {
+            (count, first, range) = (1, kind >> 8, at + LONE_HEADER..bytes.len());
+        } else {
+            let (start, len) = (at + HEADER, word(bytes, at + 4 * WORD)?);
+            let end = usize::try_from(len).ok().and_then(|len| start.checked_add(len)).ok_or_else(damaged)?;
+            (count, first, range) = (kind >> 8, word(bytes, at + 3 * WORD)?, start..end);
         }
-        let [kind, name, object, first, len] = words;
-        let start = at + HEADER;
-        let end = usize::try_from(len).ok().and_then(|len| start.checked_add(len)).ok_or_else(damaged)?;
+        let end = range.end;
         if end > bytes.len() {
             return Err(damaged());
         }
-        let (count, range) = (kind >> 8, start..end);
-        let shared = || Rc::clone(&bytes);
-        take(match kind & 0xFF {
+        let (tag, shared) = (kind & 0x7F, || Rc::clone(bytes));
+        take(match tag {
             1 | 2 => {
                 let method = methods.find(name)?;
-                let ticket = (kind & 0xFF == Tag::Questions as u64).then_some(first);
+                let ticket = (tag == Tag::Questions as u64).then_some(first);
                 let arguments = Arguments::Encoded { bytes: shared(), at: range, count };
                 Item::Requests(Requests { method, object, ticket, count, arguments })
             }
@@ -313,7 +343,7 @@ mod tests {
     #[test]
     fn a_letter_is_read_as_it_was_written_and_runs_have_one_header() {
         let mut items = Vec::new();
-        let taken = read(letter(), &Methods::default(), |item| items.push(in_words(item))).unwrap();
+        let taken = read(&Rc::new(letter()), &Methods::default(), |item| items.push(in_words(item))).unwrap();
         let expected = [
             "3 requests to 7, None",
             "2 requests to 7, Some(5)",
@@ -325,21 +355,37 @@ mod tests {
         assert_eq!((taken, items), (11, expected.map(str::to_owned).to_vec()));
     }
 
+    #[test]
+    fn what_is_alone_in_its_letter_has_a_short_header() {
+        let mut sheet = Sheet::default();
+        for (len, header) in [(24, LONE_HEADER), (MOVED_UP + 1, HEADER)] {
+            sheet.item(Header { tag: Tag::Answers, names: [1, 0], first: 300 }).resize(WORD + HEADER + len, 7);
+            let bytes = sheet.finish(5);
+            assert_eq!(bytes.len(), WORD + header + len);
+            let mut found = None;
+            let taken = read(&Rc::new(bytes), &Methods::default(), |item| found = Some(item)).unwrap();
+            let Some(Item::Answers { first: 300, count: 1, answers: Answers::Encoded { bytes, at } }) = found else {
+                panic!("an answer was written");
+            };
+            assert_eq!((taken, &bytes[at]), (5, &vec![7; len][..]));
+        }
+    }
+
     /// X5: what makes no sense is an error, and nothing is read past the end.
     #[test]
     fn letters_that_are_cut_short_or_changed_are_read_or_refused() {
         let whole = letter();
         for end in 0..whole.len() {
             // Where an item ends, a shorter letter does too.
-            let _ = read(whole[..end].to_vec(), &Methods::default(), |item| drop(in_words(item)));
+            let _ = read(&Rc::new(whole[..end].to_vec()), &Methods::default(), |item| drop(in_words(item)));
         }
-        assert!(read(whole[..whole.len() - 1].to_vec(), &Methods::default(), |_| ()).is_err());
+        assert!(read(&Rc::new(whole[..whole.len() - 1].to_vec()), &Methods::default(), |_| ()).is_err());
         let mut refused = 0;
         for at in 0..whole.len() {
             for bit in 0..8 {
                 let mut changed = whole.clone();
                 changed[at] ^= 1 << bit;
-                refused += u32::from(read(changed, &Methods::default(), |item| drop(in_words(item))).is_err());
+                refused += u32::from(read(&Rc::new(changed), &Methods::default(), |item| drop(in_words(item))).is_err());
             }
         }
         assert!(refused > 500, "{refused} of {} changes were refused", 8 * whole.len());

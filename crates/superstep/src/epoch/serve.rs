@@ -13,7 +13,13 @@ use crate::{
     panics,
 };
 use fabric::Tray;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    rc::Rc,
+};
+
+/// Up to so many bytes of room are kept for the next letter.
+const KEPT: usize = 64 << 10;
 
 /// Polls that find nothing before a processor that waits is counted among those that do: longer than an answer takes.
 const PATIENCE: u32 = 200;
@@ -103,7 +109,7 @@ impl Epoch {
     /// Takes in the letters that have come; says whether there were any.
     fn take_in(&self) -> Result<bool> {
         let state = &*self.state;
-        let mut letter = Tray::default();
+        let mut letter = state.letter.borrow_mut();
         let mut any = false;
         loop {
             let Some(from) = self.core.circle.borrow_mut().next_letter(&mut letter)? else { return Ok(any) };
@@ -117,11 +123,20 @@ impl Epoch {
                     .items
                     .drain(..)
                     .try_for_each(|item| item.unpack(&state.methods, |it| self.take_item(from, it)))?;
-                state.pool.borrow_mut().keep_letter(block, std::mem::take(&mut letter));
+                state.pool.borrow_mut().keep_letter(block, std::mem::take(&mut *letter));
             } else {
                 is_bare = letter::is_bare(&letter.bytes);
-                let bytes = std::mem::take(&mut letter.bytes);
-                taken = letter::read(bytes, &state.methods, |item| self.take_item(from, item))?;
+                // The page before is free again if what stood on it has run.
+                let mut page = state.page.take().unwrap_or_default();
+                match Rc::get_mut(&mut page).filter(|page| page.capacity() <= KEPT) {
+                    Some(page) => {
+                        page.clear();
+                        std::mem::swap(page, &mut letter.bytes);
+                    }
+                    None => page = Rc::new(std::mem::take(&mut letter.bytes)),
+                }
+                taken = letter::read(&page, &state.methods, |item| self.take_item(from, item))?;
+                state.page.set(Some(page));
             }
             let mut lanes = state.lanes.borrow_mut();
             let lane = lanes.get_mut(from).ok_or_else(damaged)?;

@@ -7,7 +7,7 @@ use super::{
     tuning::Tuning,
 };
 use crate::{engine::Core, error::Error};
-use fabric::Counts;
+use fabric::{Counts, Tray};
 use std::{
     cell::{Cell, RefCell},
     collections::{HashMap, VecDeque},
@@ -40,6 +40,9 @@ pub(super) struct State {
     pub(super) book: RefCell<Rc<Book>>,
     pub(super) pool: Pools,
     pub(super) methods: Methods,
+    /// The letter that is being taken in, and what the last one held: kept for their room.
+    pub(super) letter: RefCell<Tray>,
+    pub(super) page: Cell<Option<Rc<Vec<u8>>>>,
     pub(super) notes: RefCell<HashMap<(u64, usize), (u64, Note)>>,
     /// The number of the next collective.
     pub(super) collective: Cell<u64>,
@@ -101,6 +104,8 @@ impl State {
             book: RefCell::new(Rc::new(Book::new(size))),
             pool: RefCell::default(),
             methods: Methods::default(),
+            letter: RefCell::default(),
+            page: Cell::default(),
             notes: RefCell::default(),
             collective: Cell::new(0),
             sent: Cell::new(0),
