@@ -18,6 +18,8 @@ pub(super) struct Counting {
     /// How many have not been heard of.
     missing: usize,
     stage: Stage,
+    /// Whether a letter was looked for, and none found, since the count was last looked at.
+    pub(super) has_looked: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -32,7 +34,7 @@ enum Stage {
 
 impl Default for Counting {
     fn default() -> Self {
-        Self { number: 0, sum: Counts::default(), missing: 0, stage: Stage::Done }
+        Self { number: 0, sum: Counts::default(), missing: 0, stage: Stage::Done, has_looked: false }
     }
 }
 
@@ -64,7 +66,8 @@ impl<L: Link> MessageCircle<L> {
     pub(super) fn begin_count(&mut self, mine: Counts) -> Result<(), Failure> {
         assert!(self.counting.stage == Stage::Done, "a member entered a count before it had the sum of the last");
         let size = self.members.len();
-        self.counting = Counting { number: self.counting.number + 1, sum: mine, missing: 0, stage: Stage::Adding };
+        let number = self.counting.number + 1;
+        self.counting = Counting { number, sum: mine, missing: 0, stage: Stage::Adding, has_looked: false };
         if size <= FLAT {
             for other in (0..size).filter(|&other| other != self.rank) {
                 self.tell(other, Kind::Count)?;
@@ -82,9 +85,15 @@ impl<L: Link> MessageCircle<L> {
         Ok(())
     }
 
-    fn hear(&self, kind: Kind) -> Result<Option<Counts>, Failure> {
+    fn hear(&mut self, kind: Kind) -> Result<Option<Counts>, Failure> {
         let stamp = self.stamp(kind, self.counting.number);
-        let Some((from, tray)) = self.home.mailroom.borrow_mut().try_receive(stamp, None)? else { return Ok(None) };
+        // Who has just looked for a letter has seen all that came; a second look would only find that letter first.
+        let found = if std::mem::take(&mut self.counting.has_looked) {
+            self.home.mailroom.borrow_mut().take_kept(stamp)
+        } else {
+            self.home.mailroom.borrow_mut().try_receive(stamp, None)?
+        };
+        let Some((from, tray)) = found else { return Ok(None) };
         let (words, rest) = tray.bytes.as_chunks();
         match <&[[u8; 8]; 5]>::try_from(words) {
             Ok(words) if rest.is_empty() => Ok(Some(words.map(u64::from_le_bytes))),

@@ -5,10 +5,7 @@
 //! kept until it is.
 
 use crate::{circle::Alarm, failure::Failure, tray::Tray};
-use std::{
-    collections::{HashMap, VecDeque},
-    sync::Arc,
-};
+use std::{collections::VecDeque, sync::Arc};
 
 /// What a packet is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -95,14 +92,53 @@ pub(crate) trait Link {
     fn alarm(&self) -> Arc<dyn Alarm>;
 }
 
+/// What came before it was wanted, by its stamp. There are few different ones at a time, because nobody is far ahead of
+/// the others: looking through them costs less than any table.
+#[derive(Default)]
+struct Kept {
+    queues: Vec<(Stamp, VecDeque<(usize, Tray)>)>,
+    /// A queue that has become empty, for its room.
+    spare: VecDeque<(usize, Tray)>,
+}
+
+impl Kept {
+    fn has(&self, stamp: Stamp) -> bool {
+        self.queues.iter().any(|(kept, _)| *kept == stamp)
+    }
+
+    fn add(&mut self, source: usize, packet: Packet) {
+        let Packet { stamp, tray } = packet;
+        if let Some((_, queue)) = self.queues.iter_mut().find(|(kept, _)| *kept == stamp) {
+            queue.push_back((source, tray));
+        } else {
+            let mut queue = std::mem::take(&mut self.spare);
+            queue.push_back((source, tray));
+            self.queues.push((stamp, queue));
+        }
+    }
+
+    /// Takes the first with this stamp, from `from` if that is said.
+    #[inline]
+    fn take(&mut self, stamp: Stamp, from: Option<usize>) -> Option<(usize, Tray)> {
+        let place = self.queues.iter().position(|(kept, _)| *kept == stamp)?;
+        let queue = &mut self.queues[place].1;
+        let at = queue.iter().position(|&(source, _)| from.is_none_or(|from| from == source))?;
+        let found = queue.remove(at);
+        if queue.is_empty() {
+            self.spare = self.queues.swap_remove(place).1;
+        }
+        found
+    }
+}
+
 pub(crate) struct Mailroom<L> {
     link: L,
-    kept: HashMap<Stamp, VecDeque<(usize, Tray)>>,
+    kept: Kept,
 }
 
 impl<L: Link> Mailroom<L> {
     pub(crate) fn new(link: L) -> Self {
-        Self { link, kept: HashMap::new() }
+        Self { link, kept: Kept::default() }
     }
 
     pub(crate) fn send(&mut self, to: usize, packet: Packet) -> Result<(), Failure> {
@@ -116,9 +152,7 @@ impl<L: Link> Mailroom<L> {
     /// Waits for a few bytes with this stamp.
     pub(crate) fn receive_short(&mut self, stamp: Stamp, from: usize, into: &mut Vec<u8>) -> Result<(), Failure> {
         into.clear();
-        if !self.kept.is_empty()
-            && let Some((_, tray)) = self.find(stamp, Some(from))
-        {
+        if let Some((_, tray)) = self.kept.take(stamp, Some(from)) {
             into.extend_from_slice(&tray.bytes);
             return Ok(());
         }
@@ -127,14 +161,14 @@ impl<L: Link> Mailroom<L> {
                 into.extend_from_slice(&packet.tray.bytes);
                 return Ok(());
             }
-            self.kept.entry(packet.stamp).or_default().push_back((source, packet.tray));
+            self.kept.add(source, packet);
         }
         Ok(())
     }
 
     /// Waits for the next packet with this stamp, from `from` if that is said.
     pub(crate) fn receive(&mut self, stamp: Stamp, from: Option<usize>) -> Result<(usize, Tray), Failure> {
-        if let Some(found) = self.find(stamp, from) {
+        if let Some(found) = self.kept.take(stamp, from) {
             return Ok(found);
         }
         loop {
@@ -142,42 +176,35 @@ impl<L: Link> Mailroom<L> {
             if packet.stamp == stamp && from.is_none_or(|from| from == source) {
                 return Ok((source, packet.tray));
             }
-            self.kept.entry(packet.stamp).or_default().push_back((source, packet.tray));
+            self.kept.add(source, packet);
         }
     }
 
     /// The next packet with this stamp, from `from` if that is said, if one has come.
     pub(crate) fn try_receive(&mut self, stamp: Stamp, from: Option<usize>) -> Result<Option<(usize, Tray)>, Failure> {
-        if !self.kept.is_empty()
-            && let Some(found) = self.find(stamp, from)
-        {
+        if let Some(found) = self.kept.take(stamp, from) {
             return Ok(Some(found));
         }
         while let Some((source, packet)) = self.link.try_receive()? {
             if packet.stamp == stamp && from.is_none_or(|from| from == source) {
                 return Ok(Some((source, packet.tray)));
             }
-            self.kept.entry(packet.stamp).or_default().push_back((source, packet.tray));
+            self.kept.add(source, packet);
         }
         Ok(None)
     }
 
     /// Waits until a packet with one of these stamps may have come, or for a while.
     pub(crate) fn rest(&mut self, stamps: &[Stamp]) -> Result<(), Failure> {
-        if stamps.iter().any(|stamp| self.kept.contains_key(stamp)) {
+        if stamps.iter().any(|&stamp| self.kept.has(stamp)) {
             return Ok(());
         }
         self.link.rest()
     }
 
-    fn find(&mut self, stamp: Stamp, from: Option<usize>) -> Option<(usize, Tray)> {
-        let queue = self.kept.get_mut(&stamp)?;
-        let at = queue.iter().position(|&(source, _)| from.is_none_or(|from| from == source))?;
-        let found = queue.remove(at);
-        if queue.is_empty() {
-            self.kept.remove(&stamp);
-        }
-        found
+    /// What has come with this stamp and was kept.
+    pub(crate) fn take_kept(&mut self, stamp: Stamp) -> Option<(usize, Tray)> {
+        self.kept.take(stamp, None)
     }
 
     /// Moves memory, in packets with this stamp where the link has no better way.

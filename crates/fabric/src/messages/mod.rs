@@ -359,7 +359,10 @@ impl<L: Link + 'static> Circle for MessageCircle<L> {
             return Ok(Some(self.stations[self.station].first + neighbour));
         }
         let stamp = self.stamp(Kind::Letter, 0);
-        let Some((from, tray)) = self.home.mailroom.borrow_mut().try_receive(stamp, None)? else { return Ok(None) };
+        let Some((from, tray)) = self.home.mailroom.borrow_mut().try_receive(stamp, None)? else {
+            self.counting.has_looked = true;
+            return Ok(None);
+        };
         *letter = tray;
         // Most circles have their members in the order of the run.
         let is_usual = self.members.get(from) == Some(&from);

@@ -285,18 +285,17 @@ impl Office {
         }
     }
 
+    /// One packet at a time: who wants the next one asks again, and asking in vain costs as much as taking it in.
     fn poll_with(&self, state: &mut State) {
-        loop {
-            let mut request = match state.posted.take() {
-                Some(request) => request,
-                None => self.await_header(state),
-            };
-            let Some(arrived) = self.mpi.is_done(&mut request) else {
-                state.posted = Some(request);
-                break;
-            };
+        let mut request = match state.posted.take() {
+            Some(request) => request,
+            None => self.await_header(state),
+        };
+        if let Some(arrived) = self.mpi.is_done(&mut request) {
             self.take_in(state, arrived.from, arrived.len);
+            request = self.await_header(state);
         }
+        state.posted = Some(request);
         let mut at = 0;
         while at < state.arriving.len() {
             let arriving = &mut state.arriving[at];
