@@ -385,7 +385,8 @@ mod tests {
             for bit in 0..8 {
                 let mut changed = whole.clone();
                 changed[at] ^= 1 << bit;
-                refused += u32::from(read(&Rc::new(changed), &Methods::default(), |item| drop(in_words(item))).is_err());
+                refused +=
+                    u32::from(read(&Rc::new(changed), &Methods::default(), |item| drop(in_words(item))).is_err());
             }
         }
         assert!(refused > 500, "{refused} of {} changes were refused", 8 * whole.len());

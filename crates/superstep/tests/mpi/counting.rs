@@ -48,6 +48,19 @@ fn what_is_long_leaves_before_the_step_ends() {
     }
 }
 
+/// C2, C3: each two members of a set send each other one message, and nobody else any.
+#[test]
+fn a_coherence_call_takes_one_message_each_way_of_each_pair() {
+    for launcher in LAUNCHERS {
+        let outcome = Job::new(launcher, "coherence", 3).run();
+        assert!(outcome.is_well(), "{outcome:?}");
+        let mut lines = outcome.lines("coherence");
+        lines.sort_unstable();
+        let expected = ["0 1024 1", "0 16 1", "1 1024 2", "1 16 2", "2 1024 1", "2 16 1"];
+        assert_eq!(lines, expected.map(|line| format!("coherence {line}")), "{launcher:?}");
+    }
+}
+
 /// Nothing is limited to what 32 bits can count.
 #[test]
 #[ignore = "needs 20 GiB of memory; the campaign runs it"]

@@ -62,6 +62,7 @@ fn program() {
         }
         "messages" => superstep::run(messages),
         "early" => superstep::run(early),
+        "coherence" => superstep::run(coherence),
         "big" => superstep::run(big),
         other => panic!("no program {other:?}"),
     };
@@ -147,6 +148,30 @@ fn early(g: &mut Group) {
     for from in (0..g.size()).filter(|&from| from != g.rank()) {
         let part = &area.local()[50_000 * from..50_000 * (from + 1)];
         assert!(part.iter().enumerate().all(|(at, &x)| x == if at == 1 { 7 } else { from as u64 }));
+    }
+}
+
+/// Counts the messages that a processor sends when it makes rows coherent with its neighbours, in the round with the
+/// fewest: whoever waits for long asks once more whether others wait in a circle with it.
+fn coherence(g: &mut Group) {
+    let (me, last) = (g.rank(), g.size() - 1);
+    for width in [16, 1024] {
+        let a = g.paged::<f64, 2>([4 * g.size(), width], [4, width]);
+        let mut fewest = u64::MAX;
+        for round in 1..=50 {
+            a.row_mut(4 * me).fill(f64::from(round));
+            a.row_mut(4 * me + 3).fill(f64::from(round));
+            let before = fabric::mpi::sent().expect("under a launcher");
+            if me > 0 {
+                g.cohere(&a, (4 * me - 1..=4 * me, ..), &[me - 1, me]);
+            }
+            if me < last {
+                g.cohere(&a, (4 * me + 3..=4 * me + 4, ..), &[me, me + 1]);
+            }
+            fewest = fewest.min(fabric::mpi::sent().expect("under a launcher") - before);
+            assert!(me == 0 || a.read([4 * me - 1, width - 1]) == f64::from(round));
+        }
+        println!("coherence {me} {width} {fewest}");
     }
 }
 
