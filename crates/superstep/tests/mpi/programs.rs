@@ -156,11 +156,11 @@ fn early(g: &mut Group) {
 fn coherence(g: &mut Group) {
     let (me, last) = (g.rank(), g.size() - 1);
     for width in [16, 1024] {
-        let a = g.paged::<f64, 2>([4 * g.size(), width], [4, width]);
+        let a = g.paged::<u64, 2>([4 * g.size(), width], [4, width]);
         let mut fewest = u64::MAX;
         for round in 1..=50 {
-            a.row_mut(4 * me).fill(f64::from(round));
-            a.row_mut(4 * me + 3).fill(f64::from(round));
+            a.row_mut(4 * me).fill(round);
+            a.row_mut(4 * me + 3).fill(round);
             let before = fabric::mpi::sent().expect("under a launcher");
             if me > 0 {
                 g.cohere(&a, (4 * me - 1..=4 * me, ..), &[me - 1, me]);
@@ -169,7 +169,7 @@ fn coherence(g: &mut Group) {
                 g.cohere(&a, (4 * me + 3..=4 * me + 4, ..), &[me, me + 1]);
             }
             fewest = fewest.min(fabric::mpi::sent().expect("under a launcher") - before);
-            assert!(me == 0 || a.read([4 * me - 1, width - 1]) == f64::from(round));
+            assert!(me == 0 || a.read([4 * me - 1, width - 1]) == round);
         }
         println!("coherence {me} {width} {fewest}");
     }
