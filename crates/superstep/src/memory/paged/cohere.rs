@@ -82,8 +82,9 @@ impl Group {
     /// # Cost
     ///
     /// One letter each way between each two of `ranks`, with what its sender owns of the section. Where they share
-    /// memory, runs of 512 bytes and more are copied straight from the page of one into that of the other: `g` for each
-    /// element, and two waits between neighbours instead of an `l`.
+    /// memory, long runs are copied straight from the page of one into that of the other: `g` for each element, and two
+    /// waits between neighbours instead of an `l`. From how many bytes on a run is long is measured once in a process:
+    /// where one more copy takes as long as one more loan.
     ///
     /// # Panics
     ///

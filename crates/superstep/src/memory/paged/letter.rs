@@ -5,7 +5,7 @@
 //! Between members that share memory, long pieces are lent and the rest moves in one buffer; elsewhere all of a letter
 //! is one string of bytes.
 
-use super::layout::Piece;
+use super::{layout::Piece, limit::lent_from};
 use crate::{
     engine::{Element, damaged, open_letter, opened, push_words, read_words},
     error::{Result, place},
@@ -13,13 +13,6 @@ use crate::{
 };
 use fabric::{Lent, Pages, Tray};
 use std::panic::Location;
-
-/// From how many bytes on a piece is lent to members that share memory.
-///
-/// A piece in the buffer is copied once more, so a loan pays from where that copy takes longer than what a further loan
-/// costs: its share of `l`, about 25 ns here, by the `g` of a copy in the cache, about 0.05 ns for each byte. The lines
-/// `cohere/pieces` of `superstep bench cohere --full` measure both sides of the limit.
-pub(super) const LENT: usize = 512;
 
 /// A coherence call: what must be the same on all members of its set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,7 +168,7 @@ impl<T: Element, const N: usize> Sender<'_, T, N> {
 }
 
 fn is_long<T>(piece: &Piece) -> bool {
-    piece.len * size_of::<T>() >= LENT
+    piece.len * size_of::<T>() >= lent_from()
 }
 
 /// The values of a letter.

@@ -2,12 +2,13 @@
 //!
 //! [`layout`] says who owns what and on which page it lies; [`part`] is what a processor has of it; [`access`] and
 //! [`slices`] are the handle. [`cohere`] makes a section the same on a set of processors, with letters that [`letter`]
-//! writes and reads.
+//! writes and reads; [`limit`] says what of them is lent.
 
 mod access;
 mod cohere;
 mod layout;
 mod letter;
+mod limit;
 mod marks;
 mod part;
 mod slices;
