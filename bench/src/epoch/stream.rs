@@ -1,4 +1,5 @@
-//! Kernel `stream`: requests of 8 and of 24 bytes, each processor to the next one.
+//! Kernel `stream`: requests of 8 and of 24 bytes, each processor to the next one; and the shorter ones by two methods
+//! in turn, so that no run is longer than one request.
 //!
 //! Whoever gets them checks that they come in order. The limit is a raw ring from each thread to the next that every
 //! request goes through one by one.
@@ -91,6 +92,26 @@ fn send<R: Request>(config: &Config, count: u64, rounds: u64) -> superstep::Resu
     })
 }
 
+/// The same by two methods in turn.
+fn send_in_turn(config: &Config, count: u64, rounds: u64) -> superstep::Result<Sample> {
+    on_all(config, |g| {
+        let came = g.object(Came::new());
+        let to = (g.rank() + 1) % g.size();
+        let mut first = 0;
+        let seconds = clocked(rounds, |_| {
+            g.epoch(|e| {
+                for number in (first..first + count).step_by(2) {
+                    e.send(to, &came, number, |came, _, number| came.take(number));
+                    e.send(to, &came, !number, |came, _, number: u64| came.take(!number + 1));
+                }
+            });
+            first += count;
+        });
+        let sent = (WARM_UP + rounds) * count;
+        came.with(|came| (seconds, came.is_right && came.next == sent, digest(&[came.next])))
+    })
+}
+
 /// Messages that are read at once while the ring to the next thread is full, and else every so often.
 const BATCH: u64 = 64;
 
@@ -131,7 +152,12 @@ fn rings<const WORDS: usize>(procs: usize, count: u64, rounds: u64) -> Sample {
 
 /// Plans a contest for each size of a request.
 pub(crate) fn plan(options: &Options) -> Vec<Contest> {
-    vec![contest::<u64>("8B", rings::<1>, options), contest::<[u64; 3]>("24B", rings::<3>, options)]
+    let (procs, count) = (options.procs.unwrap_or(PROCS), options.shrunk(REQUESTS).next_multiple_of(2));
+    let (config, variant) = (options.config(procs), format!("8B/{}/two-methods", count_name(count)));
+    let in_turn =
+        Contest::of_elements(KERNEL, procs, (procs * count) as u64)
+            .superstep(&variant, options, move |rounds| send_in_turn(&config, count as u64, rounds));
+    vec![contest::<u64>("8B", rings::<1>, options), contest::<[u64; 3]>("24B", rings::<3>, options), in_turn]
 }
 
 fn contest<R: Request>(size: &str, rings: fn(usize, u64, u64) -> Sample, options: &Options) -> Contest {

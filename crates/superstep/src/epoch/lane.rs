@@ -30,6 +30,8 @@ struct Growing {
     arguments: Box<dyn Any + Send>,
     /// How many questions there are.
     count: u64,
+    /// How many requests had room when it began.
+    room: usize,
 }
 
 /// The way to one processor.
@@ -41,6 +43,8 @@ pub(super) struct Lane {
     /// How many more requests, and about how many more bytes, fit into the letter.
     room: Bundle,
     usual: Bundle,
+    /// How often, of late, a run has been followed by another before it was worth a vector of its own.
+    changes: u8,
     /// Whether somebody waits for what is in the letter.
     pub(super) is_urgent: bool,
     /// The number of the next question.
@@ -52,6 +56,10 @@ pub(super) struct Lane {
     pub(super) taken_here: u64,
     pub(super) told: u64,
 }
+
+/// Runs of up to so many requests are short; after so many short ones, and up to twice that, numbers are written.
+const SHORT: usize = 2;
+const CHANGES: u8 = 4;
 
 /// What a value that owns something elsewhere counts for, besides what is known of it.
 const ELSEWHERE: usize = 120;
@@ -66,6 +74,7 @@ impl Lane {
             sheet: Sheet::default(),
             room: none,
             usual: none,
+            changes: 0,
             is_urgent: false,
             next_ticket: 0,
             sent: 0,
@@ -153,18 +162,22 @@ impl Lane {
         is_alone: bool,
         pool: &Pools,
     ) -> Result<bool> {
+        if let Some(growing) = &self.growing {
+            let is_short = growing.room - self.room.count <= SHORT;
+            self.changes = if is_short { (self.changes + 1).min(2 * CHANGES) } else { 0 };
+        }
         if self.is_written::<A>(is_alone) {
             let tag = if ticket.is_some() { Tag::Questions } else { Tag::Requests };
             let header = Header { tag, names: [method.name(), object], first: ticket.unwrap_or_default() };
             return self.write(header, |bytes| encode_next(&argument, bytes));
         }
         self.close();
-        let weight = weight(&argument) + size_of::<Moved>();
+        let (weight, room) = (weight(&argument) + size_of::<Moved>(), self.room.count);
         let mut arguments = pool.borrow_mut().take::<A>();
         if let Some(run) = arguments.downcast_mut::<Vec<A>>() {
             run.push(argument);
         }
-        self.growing = Some(Growing { method, object, ticket, arguments, count: 1 });
+        self.growing = Some(Growing { method, object, ticket, arguments, count: 1, room });
         Ok(self.shrink(weight))
     }
 
@@ -218,10 +231,12 @@ impl Lane {
     }
 
     /// Whether a value of this type is written, and does not move: between processes always, and inside one if it is a
-    /// few bytes that somebody waits for, which travel faster in one piece.
+    /// few bytes that somebody waits for, which travel faster in one piece, or if runs are so short that vectors of
+    /// their own would cost more.
     #[inline]
     fn is_written<A: 'static>(&self, is_alone: bool) -> bool {
-        self.way == Way::Far || (is_alone && is_fixed::<A>() && self.is_all_written())
+        let is_better = || (is_alone && self.is_all_written()) || self.changes >= CHANGES;
+        self.way == Way::Far || (is_fixed::<A>() && is_better())
     }
 
     /// Writes one more of an item; says whether the letter is full.
@@ -230,7 +245,9 @@ impl Lane {
         if self.growing.is_some() {
             self.close_run();
         }
-        let bytes = self.sheet.item(header);
+        let (bytes, goes_on) = self.sheet.item(header);
+        // Where runs become longer again they move.
+        self.changes = if goes_on { self.changes.saturating_sub(1) } else { (self.changes + 1).min(2 * CHANGES) };
         let start = bytes.len();
         if let Err(error) = encode(bytes) {
             self.sheet.undo(start);
@@ -257,7 +274,7 @@ impl Lane {
     }
 
     fn close_run(&mut self) {
-        if let Some(Growing { method, object, ticket, arguments, count }) = self.growing.take() {
+        if let Some(Growing { method, object, ticket, arguments, count, .. }) = self.growing.take() {
             self.block.items.push(Moved::Requests { method, object, ticket, count, arguments });
         }
     }

@@ -100,18 +100,20 @@ impl Moved {
     }
 }
 
-/// The method that was found last, by its name: the next one is often the same.
+/// Methods that were found of late, by their names: the next one is often one of them.
 #[derive(Default)]
-pub(super) struct Methods(Cell<Option<(u64, Method)>>);
+pub(super) struct Methods([Cell<Option<(u64, Method)>>; 8]);
 
 impl Methods {
     #[inline]
     fn find(&self, name: u64) -> Result<Method> {
-        match self.0.get() {
+        // A name is an address, and one entry takes up 32 bytes.
+        let place = &self.0[(name / 32) as usize % self.0.len()];
+        match place.get() {
             Some((known, method)) if known == name => Ok(method),
             _ => {
                 let method = Entry::find(name).ok_or_else(damaged)?;
-                self.0.set(Some((name, method)));
+                place.set(Some((name, method)));
                 Ok(method)
             }
         }
@@ -166,9 +168,9 @@ impl Sheet {
     }
 
     /// Goes on with the last item if that has just this header, or begins one; `first` may differ by how many there
-    /// are. Returns where the bytes go.
+    /// are. Returns where the bytes go, and whether it went on.
     #[inline]
-    pub(super) fn item(&mut self, header: Header) -> &mut Vec<u8> {
+    pub(super) fn item(&mut self, header: Header) -> (&mut Vec<u8>, bool) {
         match &mut self.open {
             Some((open, _, count))
                 if (open.tag, open.names) == (header.tag, header.names)
@@ -176,10 +178,13 @@ impl Sheet {
                     && (header.tag == Tag::Requests || open.first + *count == header.first) =>
             {
                 *count += 1;
+                (&mut self.bytes, true)
             }
-            _ => self.begin(header),
+            _ => {
+                self.begin(header);
+                (&mut self.bytes, false)
+            }
         }
-        &mut self.bytes
     }
 
     fn begin(&mut self, header: Header) {
@@ -316,16 +321,16 @@ mod tests {
         let mut sheet = Sheet::default();
         let requests = Header { tag: Tag::Requests, names: [method.name(), 7], first: 0 };
         for x in 0..3u64 {
-            sheet.item(requests).extend_from_slice(&x.to_le_bytes());
+            sheet.item(requests).0.extend_from_slice(&x.to_le_bytes());
         }
         for ticket in [5, 6, 9] {
             let questions = Header { tag: Tag::Questions, first: ticket, ..requests };
-            sheet.item(questions).push(1);
+            sheet.item(questions).0.push(1);
         }
-        sheet.item(Header { tag: Tag::Answers, names: [1, 0], first: 3 }).extend_from_slice(&[1, 2]);
+        sheet.item(Header { tag: Tag::Answers, names: [1, 0], first: 3 }).0.extend_from_slice(&[1, 2]);
         let error = Error::new(ErrorKind::RemotePanic, "why");
-        sheet.item(Header { tag: Tag::Failure, names: [0; 2], first: 4 }).extend_from_slice(&error.report());
-        sheet.item(Header { tag: Tag::Note, names: [2, 3], first: 0 }).push(8);
+        sheet.item(Header { tag: Tag::Failure, names: [0; 2], first: 4 }).0.extend_from_slice(&error.report());
+        sheet.item(Header { tag: Tag::Note, names: [2, 3], first: 0 }).0.push(8);
         sheet.finish(11)
     }
 
@@ -359,7 +364,7 @@ mod tests {
     fn what_is_alone_in_its_letter_has_a_short_header() {
         let mut sheet = Sheet::default();
         for (len, header) in [(24, LONE_HEADER), (MOVED_UP + 1, HEADER)] {
-            sheet.item(Header { tag: Tag::Answers, names: [1, 0], first: 300 }).resize(WORD + HEADER + len, 7);
+            sheet.item(Header { tag: Tag::Answers, names: [1, 0], first: 300 }).0.resize(WORD + HEADER + len, 7);
             let bytes = sheet.finish(5);
             assert_eq!(bytes.len(), WORD + header + len);
             let mut found = None;
