@@ -17,9 +17,10 @@
 //! - **G2** All access by this processor is through a `Pages`, which stays on its thread. Each is over before the next
 //!   begins, except that of a [`Slice`], which only reads, and of a [`SliceMut`]. While a page has a slice of either
 //!   kind, nothing else writes to it; while it has one for writing, nothing else reads it.
-//! - **G3** Peers only read, and only what a [`Lent`] names. While there are any of them, this processor writes to none
-//!   of the runs that they name. A `Lent` keeps the memory, and whether it is gone is found out by asking for the
-//!   memory alone, with the ordering that `Arc` gives to that.
+//! - **G3** Peers only read, and only what a [`Lent`] names, from where they have noted in its state that they read it
+//!   until they drop it, which is noted there too. This processor writes to none of the runs that are lent before it
+//!   has seen the end of the loan, or has noted itself that it took the loan back; then no peer begins to read it any
+//!   more. A loan keeps the memory.
 //! - **G4** The table has one entry more than there are pages, of a page that never has any memory.
 //! - **G5** A page is in its row if it was there from the start, as one of pages that are lines and whose numbers
 //!   follow each other. Then it starts at `row`, as many times `stride` on as its number says.
@@ -31,6 +32,7 @@ mod tests;
 pub use lent::{Lent, Slice, SliceMut};
 
 use crate::{memory::Memory, region::Plain};
+use lent::Outstanding;
 use std::{
     cell::{Cell, RefCell},
     collections::HashMap,
@@ -64,7 +66,8 @@ struct Entry<T> {
     noted_len: Cell<u32>,
     /// How many slices of it there are, or `EXCLUSIVE`.
     slices: Cell<u16>,
-    is_lent: Cell<bool>,
+    /// How many runs of it are lent to peers.
+    lent: Cell<u32>,
 }
 
 /// In place of the number of slices: there is one for writing.
@@ -87,7 +90,7 @@ impl<T> Default for Entry<T> {
             noted: Cell::new(0),
             noted_len: Cell::new(0),
             slices: Cell::new(0),
-            is_lent: Cell::new(false),
+            lent: Cell::new(0),
         }
     }
 }
@@ -113,7 +116,7 @@ impl<T> Entry<T> {
     fn refresh(&self) {
         let (shown, slices) = (self.shown.get(), self.slices.get());
         self.readable.set(if slices == EXCLUSIVE { 0 } else { shown });
-        let is_writable = slices == 0 && !self.is_lent.get();
+        let is_writable = slices == 0 && self.lent.get() == 0;
         self.writable.set(if is_writable { shown } else { 0 });
         // What is shown from the start of the page on; then all that is noted is shown, or may be read by nobody yet.
         let open = if self.first.get() == 0 { self.readable.get() } else { 0 };
@@ -143,13 +146,12 @@ pub struct Lines {
 struct Store<T> {
     lines: Lines,
     /// The pages that were there from the start, one behind the other.
-    rooted: RefCell<Arc<Memory<T>>>,
+    rooted: Arc<Memory<T>>,
     added: RefCell<HashMap<usize, Memory<T>>>,
-    /// What is lent: page, offset and length.
-    lent: RefCell<Vec<(usize, usize, usize)>>,
-    slices: Cell<usize>,
-    /// Whether anything is lent to peers.
+    /// What is lent to peers, and whether anything is.
+    loans: RefCell<Vec<Outstanding<T>>>,
     is_lent: Cell<bool>,
+    slices: Cell<usize>,
 }
 
 /// Pages of one processor. Clones are the same pages.
@@ -205,11 +207,11 @@ impl<T: Plain> Pages<T> {
         }
         let store = Store {
             lines,
-            rooted: RefCell::new(Arc::new(memory)),
+            rooted: Arc::new(memory),
             added: RefCell::default(),
-            lent: RefCell::default(),
-            slices: Cell::new(0),
+            loans: RefCell::default(),
             is_lent: Cell::new(false),
+            slices: Cell::new(0),
         };
         // G5.
         let first = rooted.first().copied().unwrap_or(0);
@@ -217,7 +219,7 @@ impl<T: Plain> Pages<T> {
         for &page in rooted {
             entries[page].is_in_row.set(is_row);
         }
-        let row = store.rooted.borrow().start.as_ptr().wrapping_sub(first.wrapping_mul(lines.line));
+        let row = store.rooted.start.as_ptr().wrapping_sub(first.wrapping_mul(lines.line));
         let stride = lines.line;
         let lines = if lines.numbers == 1 { count } else { 0 };
         Some(Self { table: entries.into(), lines, row, stride, store: Rc::new(store) })
@@ -380,8 +382,8 @@ impl<T: Plain> Pages<T> {
     fn writable(&self, page: usize, offset: usize, len: usize) -> Option<*mut T> {
         let end = offset.checked_add(len)?;
         let (entry, start) = self.place(page, &(offset..end))?;
-        let overlaps = |&(other, at, len): &(usize, usize, usize)| other == page && at < end && offset < at + len;
-        let is_lent = entry.slices.get() != 0 || entry.is_lent.get() && self.store.lent.borrow().iter().any(overlaps);
+        let is_in = |loan: &Outstanding<T>| loan.has_any(page, &(offset..end));
+        let is_lent = entry.slices.get() != 0 || entry.lent.get() > 0 && self.store.loans.borrow().iter().any(is_in);
         (!is_lent).then_some(start)
     }
 
@@ -488,7 +490,9 @@ impl<T: Plain> Pages<T> {
             let line_ends = (last + 1).is_multiple_of(self.store.lines.numbers) || self.room(last + 1) == 0;
             last = if line_ends { (last / self.store.lines.numbers + 1) * self.store.lines.numbers } else { last + 1 };
             let (_, next) = self.place(last, &(0..0))?;
-            if next != behind {
+            // Pages that have memory of their own may touch others by chance.
+            let added = self.store.added.borrow();
+            if next != behind || added.contains_key(&page) || added.contains_key(&last) {
                 return None;
             }
             left = left.saturating_sub(self.room(last));
@@ -519,7 +523,7 @@ impl<T: Plain> Pages<T> {
     pub fn slice_mut(&self, page: usize, offset: usize, len: usize) -> Option<SliceMut<'_, T>> {
         let (pages, start) = self.run(page, offset, len)?;
         let entries = &self.table[pages];
-        if entries.iter().any(|entry| entry.slices.get() > 0 || entry.is_lent.get()) {
+        if entries.iter().any(|entry| entry.slices.get() > 0 || entry.lent.get() > 0) {
             return None;
         }
         for entry in entries {
@@ -529,48 +533,6 @@ impl<T: Plain> Pages<T> {
         }
         self.store.slices.set(self.store.slices.get() + 1);
         Some(SliceMut(Slice { entries, count: &self.store.slices, start: NonNull::new(start)?, len }))
-    }
-
-    /// Lends a peer these runs of pages that were there from the start, each a page, an offset and a length; `None`
-    /// where one of them is not, or is lent for writing.
-    pub fn lend(&self, runs: &[(usize, usize, usize)]) -> Option<Lent<T>> {
-        let mut starts = Vec::with_capacity(runs.len());
-        let added = self.store.added.borrow();
-        for &(page, offset, len) in runs {
-            let (entry, start) = self.place(page, &(offset..offset.checked_add(len)?))?;
-            if entry.slices.get() == EXCLUSIVE || added.contains_key(&page) {
-                return None;
-            }
-            starts.push((NonNull::new(start)?, len));
-        }
-        for &(page, ..) in runs {
-            self.table[page].is_lent.set(true);
-            self.table[page].refresh();
-        }
-        self.store.lent.borrow_mut().extend_from_slice(runs);
-        self.store.is_lent.set(true);
-        Some(Lent { runs: starts, _memory: Arc::clone(&self.store.rooted.borrow()) })
-    }
-
-    /// Whether all that was lent to peers is back; then it can be written again.
-    #[inline]
-    pub fn reclaim(&self) -> bool {
-        if !self.store.is_lent.get() {
-            return true;
-        }
-        let mut lent = self.store.lent.borrow_mut();
-        // G3: whoever has the memory alone sees all that others did while they had it. The first look leaves the count
-        // to those who change it.
-        let mut rooted = self.store.rooted.borrow_mut();
-        if Arc::strong_count(&rooted) > 1 || Arc::get_mut(&mut rooted).is_none() {
-            return false;
-        }
-        for (page, ..) in lent.drain(..) {
-            self.table[page].is_lent.set(false);
-            self.table[page].refresh();
-        }
-        self.store.is_lent.set(false);
-        true
     }
 }
 

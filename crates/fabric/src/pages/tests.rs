@@ -77,6 +77,51 @@ fn what_is_lent_to_a_peer_is_not_written_until_it_is_back() {
 }
 
 #[test]
+fn what_is_lent_can_be_taken_back_until_it_is_read() {
+    let pages = pages();
+    pages.fill(2, 0, &[1, 2, 3, 4]);
+    let [unread, begun, dropped] = [(); 3].map(|()| pages.lend(&[(5, 0, 1), (2, 1, 2)]).unwrap());
+    assert_eq!(begun.runs().nth(1), Some(&[2, 3][..]));
+    drop(dropped);
+    assert!(!pages.take_back(), "a peer reads");
+    assert!(!pages.poke(2, 1, 9) && unread.lens().eq([1, 2]));
+    drop(begun);
+    assert!(pages.take_back() && pages.reclaim() && pages.set(2, 1, 9));
+    assert_eq!(unread.runs().map(<[u16]>::to_vec).collect::<Vec<_>>(), [vec![0], vec![2, 3]]);
+    drop(unread);
+    assert!(pages.reclaim());
+}
+
+#[test]
+fn a_peer_sees_all_of_what_was_lent_and_nothing_later() {
+    let pages = Pages::<u64>::new(1, Lines { page: 64, line: 64, numbers: 1 }, &[0]).unwrap();
+    let (sender, receiver) = std::sync::mpsc::channel::<(u64, Lent<u64>)>();
+    let peer = std::thread::spawn(move || {
+        receiver.iter().all(|(round, lent)| lent.runs().all(|run| run.iter().all(|&x| x == round)))
+    });
+    for round in 0..2_000 {
+        while !pages.fill(0, 0, &[round; 64]) {
+            assert!(pages.take_back() || !pages.poke(0, 0, round));
+        }
+        sender.send((round, pages.lend(&[(0, 0, 32), (0, 32, 32)]).unwrap())).unwrap();
+    }
+    drop(sender);
+    assert!(peer.join().unwrap());
+}
+
+#[test]
+fn loans_that_are_back_are_forgotten_though_nobody_writes() {
+    let pages = pages();
+    let kept = pages.lend(&[(2, 0, 1)]).unwrap();
+    for _ in 0..100 {
+        drop(pages.lend(&[(3, 0, 1)]).unwrap());
+    }
+    assert!(pages.store.loans.borrow().len() < 3 && !pages.reclaim() && pages.set(3, 0, 1));
+    drop(kept);
+    assert!(pages.reclaim());
+}
+
+#[test]
 fn pages_come_and_go_unless_they_were_there_from_the_start() {
     let pages = pages();
     assert!(!pages.has(0) && pages.add(0) && pages.has(0));

@@ -75,8 +75,8 @@ pub(crate) struct Core {
     /// Where members write to each other outside of boundaries, once they need to.
     pub(crate) post: RefCell<Option<Post>>,
     pub(crate) has_post: Cell<bool>,
-    /// Calls that were begun between boundaries and not finished yet.
-    pub(crate) begun: Cell<usize>,
+    /// Where calls were begun between boundaries that are not finished yet.
+    pub(crate) begun: RefCell<Vec<&'static Location<'static>>>,
     /// The objects that a delivery has changed; kept for its room.
     pub(crate) changed: RefCell<Vec<u32>>,
     /// What the epochs of the group keep from one to the next.
@@ -118,7 +118,7 @@ impl Core {
             sites: Sites::default(),
             post: RefCell::default(),
             has_post: Cell::new(false),
-            begun: Cell::new(0),
+            begun: RefCell::default(),
             changed: RefCell::default(),
             annex: RefCell::default(),
         })

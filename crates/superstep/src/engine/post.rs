@@ -18,19 +18,18 @@ use super::{boundary::Kind, core::Core, exchange::damaged};
 use crate::error::{Error, ErrorKind, Result, place};
 use fabric::{Circle, Counts, Failure, Tray};
 use serde::{Deserialize, Serialize};
-use std::{collections::VecDeque, panic::Location, sync::Arc};
+use std::{collections::VecDeque, panic::Location};
 
 /// A member's end of the post.
 pub(crate) struct Post {
     circle: Box<dyn Circle>,
-    /// What has come and was not asked for yet, with its sender.
-    kept: VecDeque<(usize, Tray)>,
+    /// What has come and was not asked for yet, with its sender and its number among the letters of that one.
+    kept: VecDeque<(usize, u64, Tray)>,
     /// How many letters were sent to each member, and how many have come from it, chains not counted.
     sent: Vec<u64>,
     came: Vec<u64>,
     /// The member and the place of the wait that is under way.
     waits: Option<(usize, String)>,
-    looks: u32,
     /// Letters that were read, kept for their room.
     spare: Vec<Tray>,
 }
@@ -46,10 +45,9 @@ struct Chain {
 /// In the place of a line, at the head of a letter: it is a chain.
 const CHAIN: u32 = u32::MAX;
 
-/// How often a member looks for a letter before it asks whether others wait in a circle with it: longer than an answer
-/// takes that is under way. Between threads a look is but a load.
+/// How often a member looks for a letter before it asks whether others wait in a circle with it, and rests: longer than
+/// an answer takes that is under way, and not so long that others want for the core.
 const LOOKS: u32 = 400;
-const LOOKS_AT_THREADS: u32 = 10_000;
 
 /// What a member heard while it waited.
 enum Heard {
@@ -60,20 +58,9 @@ enum Heard {
 }
 
 impl Post {
-    /// All members do it together, with the same `key`.
-    fn new(circle: Box<dyn Circle>, key: u64) -> Self {
+    fn new(circle: Box<dyn Circle>) -> Self {
         let size = circle.size();
-        let are_threads = circle.common(key, &mut || Arc::new(())).is_some();
-        let looks = if are_threads { LOOKS_AT_THREADS } else { LOOKS };
-        Self {
-            circle,
-            kept: VecDeque::new(),
-            sent: vec![0; size],
-            came: vec![0; size],
-            waits: None,
-            looks,
-            spare: Vec::new(),
-        }
+        Self { circle, kept: VecDeque::new(), sent: vec![0; size], came: vec![0; size], waits: None, spare: Vec::new() }
     }
 
     /// Takes in one letter, if there is one.
@@ -83,8 +70,9 @@ impl Post {
         if let Some(chain) = letter.bytes.strip_prefix(&CHAIN.to_le_bytes()) {
             return self.pass_on(from, postcard::from_bytes(chain).map_err(|_| damaged())?);
         }
-        *self.came.get_mut(from).ok_or_else(damaged)? += 1;
-        self.kept.push_back((from, letter));
+        let came = self.came.get_mut(from).ok_or_else(damaged)?;
+        self.kept.push_back((from, *came, letter));
+        *came += 1;
         Ok(Heard::Letter)
     }
 
@@ -112,23 +100,28 @@ impl Post {
         Ok(self.circle.send_letter(to, &mut letter)?)
     }
 
-    /// The next letter of member `from`, if it has come.
-    fn find(&mut self, from: usize) -> Option<Tray> {
-        let at = self.kept.iter().position(|&(source, _)| source == from)?;
-        self.kept.remove(at).map(|(_, letter)| letter)
+    /// The letter of member `from` with this number, if it has come.
+    fn find(&mut self, from: usize, number: u64) -> Option<Tray> {
+        let at = self.kept.iter().position(|&(source, its, _)| (source, its) == (from, number))?;
+        self.kept.remove(at).map(|(_, _, letter)| letter)
     }
 
-    /// The next letter of member `from`.
-    fn await_from(&mut self, from: usize, site: &Location<'_>) -> Result<Result<Tray, Vec<(usize, String)>>> {
+    /// The letter of member `from` with this number.
+    fn await_from(
+        &mut self,
+        from: usize,
+        number: u64,
+        site: &Location<'_>,
+    ) -> Result<Result<Tray, Vec<(usize, String)>>> {
         for look in 0.. {
-            if let Some(letter) = self.find(from) {
+            if let Some(letter) = self.find(from, number) {
                 self.waits = None;
                 return Ok(Ok(letter));
             }
             match self.take_in()? {
                 Heard::Letter => {}
                 Heard::Circle(members) => return Ok(Err(members)),
-                Heard::Nothing if look < self.looks => std::hint::spin_loop(),
+                Heard::Nothing if look < LOOKS => std::hint::spin_loop(),
                 Heard::Nothing => {
                     if self.waits.is_none() {
                         self.waits = Some((from, place(site)));
@@ -177,7 +170,7 @@ impl Core {
             let members: Vec<usize> = (0..self.size.get()).collect();
             let key = self.fresh_key();
             let circle = self.circle.borrow().join(key, &members, self.rank.get());
-            *self.post.borrow_mut() = Some(Post::new(circle, self.fresh_key()));
+            *self.post.borrow_mut() = Some(Post::new(circle));
             self.has_post.set(true);
         }
     }
@@ -186,7 +179,7 @@ impl Core {
     pub(super) fn move_post(&self, stayed: &[usize], rank: usize) {
         if let Some(post) = &mut *self.post.borrow_mut() {
             let key = self.fresh_key();
-            *post = Post::new(post.circle.join(key, stayed, rank), self.fresh_key());
+            *post = Post::new(post.circle.join(key, stayed, rank));
         }
     }
 
@@ -194,16 +187,19 @@ impl Core {
         body(self.post.borrow_mut().as_mut().expect("whoever uses the post has opened it"))
     }
 
-    pub(crate) fn send_letter(&self, to: usize, letter: &mut Tray) -> Result {
+    /// Sends a letter, and returns its number among those to `to`; the one in return has the same number, because each
+    /// two members make the calls that both take part in in the same order.
+    pub(crate) fn send_letter(&self, to: usize, letter: &mut Tray) -> Result<u64> {
         self.with_post(|post| {
+            post.circle.send_letter(to, letter)?;
             post.sent[to] += 1;
-            Ok(post.circle.send_letter(to, letter)?)
+            Ok(post.sent[to] - 1)
         })
     }
 
-    /// Waits for the next letter of member `from`.
-    pub(crate) fn await_letter(&self, from: usize, site: &Location<'_>) -> Result<Tray> {
-        self.with_post(|post| post.await_from(from, site))?.map_err(|circle| self.in_a_circle(circle))
+    /// Waits for the letter of member `from` with this number.
+    pub(crate) fn await_letter(&self, from: usize, number: u64, site: &Location<'_>) -> Result<Tray> {
+        self.with_post(|post| post.await_from(from, number, site))?.map_err(|circle| self.in_a_circle(circle))
     }
 
     /// Members wait for each other in a circle: all of them get the same error, and so does everybody.
@@ -257,13 +253,15 @@ impl Core {
     /// Waits until every member has come to the next boundary, or to its end where `kind` is none; fails if one of them
     /// waits for this one elsewhere.
     pub(super) fn gather_at_post(&self, kind: Option<Kind>) -> Result {
+        if let Some(begun) = self.begun.borrow().first() {
+            // The others of its set may wait for what comes after it, and nobody else will say why.
+            let what = format!("the coherence call that was begun at {} was not finished", place(begun));
+            return Err(self.give_up(&self.error(ErrorKind::StillBorrowed, what, self.site.get())));
+        }
         let stray = self.with_post(|post| {
             post.circle.enter_count(Counts::default())?;
             loop {
-                // A call that was begun and not finished has letters too; the boundary refuses it for that.
-                if self.begun.get() == 0
-                    && let Some(stray) = post.kept.pop_front()
-                {
+                if let Some(stray) = post.kept.pop_front() {
                     return Ok(Some(stray));
                 }
                 if !matches!(post.take_in()?, Heard::Nothing) {
@@ -275,7 +273,7 @@ impl Core {
                 post.circle.rest()?;
             }
         })?;
-        let Some((from, letter)) = stray else { return Ok(()) };
+        let Some((from, _, letter)) = stray else { return Ok(()) };
         let (site, me) = (opened(&letter.bytes)?.0, self.rank.get());
         let here = match kind {
             Some(kind) => format!("has gone on to the {} at {}", kind.in_words(), place(self.site.get())),

@@ -29,6 +29,7 @@ mod launch;
 mod leaving;
 mod paged;
 mod paged_coherence;
+mod paged_flight;
 mod paged_misuse;
 mod queues;
 mod shared;

@@ -159,18 +159,6 @@ fn arrays_that_differ_are_told_at_their_making() {
     fails(claim, ErrorKind::DeclMismatch, &says);
 }
 
-/// X2: a call that is begun and never finished is refused by the next boundary.
-#[test]
-fn a_call_that_is_never_finished_is_told_at_the_boundary() {
-    let claim = |g: &mut Group| {
-        let all: Vec<usize> = (0..g.size()).collect();
-        let a = g.paged::<u8, 1>([9], [2]);
-        drop(g.begin_cohere(&a, .., &all));
-        g.step(|_| ());
-    };
-    fails(claim, ErrorKind::StillBorrowed, &["paged array [9]"]);
-}
-
 /// G7: an array of an outer group is not a subgroup's.
 #[test]
 fn an_array_of_another_group_is_refused() {

@@ -5,18 +5,19 @@
 //! each element gets the value of the lowest rank that wrote it, or its owner's if nobody did. Because every call on an
 //! element has its owner in the set, the owner's value is never older than anybody's copy.
 //!
-//! Letters between two members stay in order, and so are the calls that both take part in: the next letter of a member
-//! is about this call, or their programs differ. Nobody waits before it has sent all its letters. So overlapping sets
+//! Letters between two members are numbered, and so are the calls that both take part in: the letter of a member with
+//! the number of mine is about this call, or their programs differ. Nobody waits before it has sent all its letters. So overlapping sets
 //! need no order among themselves, as long as each two members make their common calls in the same one.
 
 use super::{
     access::Paged,
+    flight::Since,
     layout::Piece,
     letter::{Call, Mark, Other, Received, Sender, Source, Writes, site_in_words},
 };
 use crate::{
     engine::{Element, Group, damaged},
-    error::{Error, ErrorKind, Result},
+    error::{Error, ErrorKind, Result, place},
     memory::section::Section,
 };
 use std::{collections::HashMap, panic::Location};
@@ -35,7 +36,7 @@ use std::{collections::HashMap, panic::Location};
 /// assert_eq!(sums.unwrap(), [8, 12]);
 /// ```
 ///
-/// The group cannot step before it is finished:
+/// A call that is dropped is finished there, except by a panic. The group cannot step before:
 ///
 /// ```compile_fail,E0502
 /// superstep::run(|g| {
@@ -45,7 +46,7 @@ use std::{collections::HashMap, panic::Location};
 ///     begun.finish();
 /// });
 /// ```
-#[must_use = "a coherence call that was begun has to be finished"]
+#[must_use = "what is dropped at once waits like `cohere`"]
 pub struct Cohering<'a, T: Element, const N: usize> {
     array: &'a Paged<T, N>,
     begun: Option<Begun<T, N>>,
@@ -57,6 +58,10 @@ struct Begun<T, const N: usize> {
     call: Call<N>,
     pieces: Vec<Piece>,
     writes: Writes<T>,
+    /// The numbers of the others' letters, in the order of their ranks.
+    letters: Vec<u64>,
+    /// Its number among calls that are under way at the same time.
+    number: Option<u64>,
     site: &'static Location<'static>,
 }
 
@@ -132,7 +137,8 @@ impl Group {
 
     /// Begins to make a section coherent: says what this processor knows, and does not wait.
     ///
-    /// What it writes to the section before it finishes the call belongs to the next one.
+    /// What it writes to the section before it finishes the call belongs to the next one. Several calls may be under way
+    /// at a time and may be finished in any order; they count in the order in which they were begun.
     ///
     /// ```
     /// let seen = superstep::Config::new().procs(2).run_all(|g| {
@@ -152,7 +158,8 @@ impl Group {
     ///
     /// # Panics
     ///
-    /// As [`cohere`](Self::cohere).
+    /// As [`cohere`](Self::cohere). All processors fail where the owner of an element makes a further call on it before
+    /// it has finished one in which another wrote it: the further call has told others the old value.
     #[track_caller]
     pub fn begin_cohere<'a, T: Element, const N: usize>(
         &'a self,
@@ -161,9 +168,7 @@ impl Group {
         ranks: &[usize],
     ) -> Cohering<'a, T, N> {
         let begun = self.begin(a, &section, ranks, Location::caller(), false).unwrap_or_else(|error| error.raise());
-        a.part.begun.set(a.part.begun.get() + 1);
-        a.core.begun.set(a.core.begun.get() + 1);
-        a.core.registry().touched.push(a.number);
+        a.core.begun.borrow_mut().push(begun.site);
         Cohering { array: a, begun: Some(begun), _group: self }
     }
 
@@ -196,12 +201,15 @@ impl Group {
         let writes = a.take_writes(&pieces);
         let pages = &a.pages;
         let sender = Sender { pages, call: &call, site, pieces: &pieces, rank: me, writes: &writes, lends };
+        let mut letters = Vec::with_capacity(call.ranks.len());
         for &to in call.ranks.iter().filter(|&&to| to != me) {
             let shares = core.circle.borrow().shares(to);
             let mut letter = sender.letter(shares, core.spare_letter()).ok_or_else(|| a.still_borrowed(site))?;
-            core.send_letter(to, &mut letter)?;
+            letters.push(core.send_letter(to, &mut letter)?);
         }
-        Ok(Begun { call, pieces, writes, site })
+        let written = writes.own.iter().chain(&writes.foreign).copied();
+        let number = a.part.flight.enter(!lends, &pieces, written, site);
+        Ok(Begun { call, pieces, writes, letters, number, site })
     }
 }
 
@@ -224,16 +232,34 @@ impl<T: Element, const N: usize> Cohering<'_, T, N> {
     /// calls.
     #[track_caller]
     pub fn finish(mut self) {
-        let Some(begun) = self.begun.take() else { return };
-        let part = &self.array.part;
-        part.begun.set(part.begun.get() - 1);
-        self.array.core.begun.set(self.array.core.begun.get() - 1);
-        if let Some(piece) = begun.pieces.iter().find(|piece| self.array.pages.has_slice(piece.page)) {
-            let at = part.layout.index(piece.page, piece.offset);
-            let what = format!("a slice of the page of element {at:?} is still borrowed; drop it before finish");
-            self.array.core.error(ErrorKind::StillBorrowed, what, Location::caller()).raise();
+        self.finish_at(Location::caller()).unwrap_or_else(|error| error.raise());
+    }
+
+    fn finish_at(&mut self, site: &'static Location<'static>) -> Result {
+        let Some(begun) = self.begun.take() else { return Ok(()) };
+        let (array, core) = (self.array, &self.array.core);
+        let mut all = core.begun.borrow_mut();
+        if let Some(at) = all.iter().position(|&other| std::ptr::eq(other, begun.site)) {
+            all.remove(at);
         }
-        self.array.finish(begun).unwrap_or_else(|error| error.raise());
+        drop(all);
+        if let Some(piece) = begun.pieces.iter().find(|piece| array.pages.has_slice(piece.page)) {
+            let at = array.part.layout.index(piece.page, piece.offset);
+            let what = format!("a slice of the page of element {at:?} is still borrowed; drop it before finish");
+            return Err(core.give_up(&core.error(ErrorKind::StillBorrowed, what, site)));
+        }
+        array.finish(begun)
+    }
+}
+
+impl<T: Element, const N: usize> Drop for Cohering<'_, T, N> {
+    fn drop(&mut self) {
+        // A panic should not wait for others. If it is caught the group cannot go on, and says so.
+        let Some(begun) = &self.begun else { return };
+        if !std::thread::panicking() {
+            let site = begun.site;
+            self.finish_at(site).unwrap_or_else(|error| error.raise());
+        }
     }
 }
 
@@ -293,11 +319,11 @@ impl<T: Element, const N: usize> Paged<T, N> {
 
     /// Waits for the letters of all others, and takes in what they say.
     fn finish(&self, begun: Begun<T, N>) -> Result {
-        let Begun { call, pieces, writes, site } = begun;
+        let Begun { call, pieces, writes, letters: numbers, number, site } = begun;
         let me = self.part.rank;
         let mut letters = Vec::with_capacity(call.ranks.len());
-        for &from in call.ranks.iter().filter(|&&from| from != me) {
-            let letter = self.core.await_letter(from, site)?;
+        for (&from, number) in call.ranks.iter().filter(|&&from| from != me).zip(numbers) {
+            let letter = self.core.await_letter(from, number, site)?;
             match Received::read(from, letter, &call, &pieces)? {
                 Ok((letter, spare)) => {
                     self.core.keep_letter(spare);
@@ -306,26 +332,31 @@ impl<T: Element, const N: usize> Paged<T, N> {
                 Err(other) => return Err(self.mismatch(&call, site, from, &other)),
             }
         }
-        let taken =
-            letters.iter().try_for_each(|letter| letter.unpack(&pieces, |piece, values| self.take_in(piece, values)));
+        let since = self.part.flight.since(number);
+        let taken = letters
+            .iter()
+            .try_for_each(|letter| letter.unpack(&pieces, |piece, values| self.take_in(piece, values, &since)));
         let taken = taken.and_then(|()| {
             let is_plain = writes.foreign.is_empty() && letters.iter().all(|letter| letter.writes.foreign.is_empty());
             // What was lent to this processor is given back here, before it waits for what it has lent.
             let others = letters.into_iter().map(|letter| (letter.from, letter.writes));
-            if is_plain { Ok(()) } else { self.resolve(&pieces, [(me, writes)].into_iter().chain(others).collect()) }
+            let all = [(me, writes)].into_iter().chain(others);
+            if is_plain { Ok(()) } else { self.resolve(&pieces, all.collect(), &since) }
         });
         // Others may have gone on with what could not be taken in here.
         taken.map_err(|error| self.core.give_up(&self.core.error(error.kind(), error, site)))?;
+        self.part.flight.finish(number);
         self.part.age(&pieces);
         Ok(())
     }
 
-    /// Takes the owner's values of a piece, except where this processor has written since the call was begun.
-    fn take_in(&self, piece: &Piece, values: Source<'_, T>) -> Result {
+    /// Takes the owner's values of a piece, except where this processor has something newer.
+    fn take_in(&self, piece: &Piece, values: Source<'_, T>, since: &Since) -> Result {
         let (page, range) = (piece.page, piece.range());
         self.part.make_room(page)?;
         let mut kept = Vec::new();
-        let runs = self.part.written(page, &range);
+        let mut runs = self.part.written(page, &range);
+        runs.extend(since.newer(page, &range));
         for run in &runs {
             self.pages.copy_out(page, run.clone(), &mut kept);
         }
@@ -347,30 +378,51 @@ impl<T: Element, const N: usize> Paged<T, N> {
     ///
     /// From the highest rank down: what a rank wrote of others' elements replaces what higher ones wrote; and where an
     /// owner wrote, its value, which is in place already, replaces theirs.
-    fn resolve(&self, pieces: &[Piece], mut all: Vec<(usize, Writes<T>)>) -> Result {
+    fn resolve(&self, pieces: &[Piece], mut all: Vec<(usize, Writes<T>)>, since: &Since) -> Result {
         all.sort_by_key(|&(rank, _)| std::cmp::Reverse(rank));
-        let mut found: HashMap<(usize, usize), T> = HashMap::new();
+        let mut found: HashMap<(usize, usize), (T, usize)> = HashMap::new();
         let places = |mark: Mark| {
             let piece = &pieces[mark.piece as usize];
             let first = piece.offset + mark.at as usize;
             (first..first + mark.len as usize).map(move |offset| (piece.page, offset))
         };
-        for (_, writes) in all {
+        for (rank, writes) in all {
             let foreign = writes.foreign.into_iter().flat_map(places);
-            found.extend(foreign.zip(writes.values));
+            found.extend(foreign.zip(writes.values.into_iter().map(|value| (value, rank))));
             for place in writes.own.into_iter().flat_map(places) {
                 found.remove(&place);
             }
         }
-        // Peers may still be reading what they were lent; they have all they need to finish.
+        // Peers may still be reading what they were lent.
         self.part.reclaim(&self.core)?;
-        for ((page, offset), value) in found {
+        for ((page, offset), (value, writer)) in found {
+            if since.has_newer(page, offset) {
+                continue;
+            }
+            if let Some(told) = since.told(page, offset) {
+                self.check_told([page, offset], writer, told)?;
+            }
             self.part.make_room(page)?;
             if self.part.written(page, &(offset..offset + 1)).is_empty() && !self.pages.poke(page, offset, value) {
                 return Err(damaged());
             }
         }
         Ok(())
+    }
+
+    /// Refuses a value of another for an element of which this processor, its owner, has told the old one elsewhere.
+    #[cold]
+    fn check_told(&self, [page, offset]: [usize; 2], writer: usize, told: &Location<'_>) -> Result {
+        let (at, me) = (self.part.layout.index(page, offset), self.part.rank);
+        if self.part.layout.owner(at) != me {
+            return Ok(());
+        }
+        let what = format!(
+            "rank {writer} wrote element {at:?} of rank {me}, which made the coherence call at {} on it before it had \
+             finished the one that takes this in; finish a call before the next one on what others write",
+            place(told)
+        );
+        Err(Error::new(ErrorKind::CoherenceMismatch, what))
     }
 
     /// Members of a set made different calls: all of them get the same error, and so does everybody.

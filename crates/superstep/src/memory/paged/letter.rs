@@ -240,7 +240,7 @@ impl<T: Element> Received<T> {
                 let is_lent = |piece: &&Piece| lent.is_some() && is_long::<T>(piece);
                 let short: usize = own.clone().filter(|piece| !is_lent(piece)).map(|piece| piece.len).sum();
                 let long = own.filter(is_lent).map(|piece| piece.len);
-                values.len() == short && lent.iter().flat_map(Lent::runs).map(<[T]>::len).eq(long)
+                values.len() == short && lent.iter().flat_map(Lent::lens).eq(long)
             }
         };
         let is_whole = are_all && are_fit && self.writes.values.len() == count;

@@ -4,6 +4,7 @@
 //! single run cannot say it, sets beside the table do; the run that is shown is then one of several.
 
 use super::{
+    flight::Flight,
     layout::{Layout, Piece},
     marks::Bits,
 };
@@ -21,7 +22,7 @@ use std::{
     panic::Location,
 };
 
-/// How often this processor looks whether what it has lent is back before it gives its core away.
+/// How often this processor looks whether what it has lent is back before it takes it back.
 const LOOKS: u32 = 2_000;
 
 /// What a run in the table cannot say about a page.
@@ -53,8 +54,8 @@ pub(super) struct Part<T, const N: usize> {
     copies: RefCell<Copies>,
     /// A member that has left.
     pub(super) lost: Cell<Option<usize>>,
-    /// Coherence calls that were begun and not finished yet.
-    pub(super) begun: Cell<usize>,
+    /// Coherence calls that are under way at the same time.
+    pub(super) flight: Flight,
     site: &'static Location<'static>,
 }
 
@@ -77,7 +78,7 @@ impl<T: Element, const N: usize> Part<T, N> {
             scattered: RefCell::default(),
             copies: RefCell::new(copies),
             lost: Cell::new(None),
-            begun: Cell::new(0),
+            flight: Flight::default(),
             site,
         };
         for (page, range) in owned {
@@ -222,22 +223,23 @@ impl<T: Element, const N: usize> Part<T, N> {
         Ok(())
     }
 
-    /// Waits until peers have read all that they were lent.
+    /// Waits until peers have read what they were lent, and takes back what they do not read soon.
     #[inline]
     pub(super) fn reclaim(&self, core: &Core) -> Result {
         if self.pages.reclaim() { Ok(()) } else { self.await_return(core) }
     }
 
     fn await_return(&self, core: &Core) -> Result {
-        let mut looks = 0;
-        while !self.pages.reclaim() {
-            // A copy that is under way is soon done; giving the core away takes longer.
-            if looks < LOOKS {
-                looks += 1;
-                std::hint::spin_loop();
-            } else {
-                core.pause()?;
+        // A copy that is under way is soon done; making one takes longer.
+        for _ in 0..LOOKS {
+            if self.pages.reclaim() {
+                return Ok(());
             }
+            std::hint::spin_loop();
+        }
+        // Who has begun a call and not finished it may not read for long, or wait for this processor elsewhere.
+        while !self.pages.take_back() {
+            core.pause()?;
         }
         Ok(())
     }
@@ -309,8 +311,9 @@ impl<T: Element, const N: usize> Object for Part<T, N> {
         format!("paged array {shape:?} of {} in blocks of {block:?} of {}", type_name::<T>(), place(self.site))
     }
 
+    /// A call that was begun is found at the group's post.
     fn is_borrowed(&self) -> bool {
-        self.begun.get() > 0
+        false
     }
 
     fn renumber(&self, stayed: &[usize]) {
