@@ -213,7 +213,8 @@ impl Core {
             words.push(format!("rank {member} waits at {site} for rank {next}"));
         }
         let what = format!(
-            "{}: nobody can go on; each two members make the calls that both take part in in the same order",
+            "{}: nobody can go on; each two members make their common calls in the same order, and no calls may wait \
+             for each other in a circle: let all calls have one order that every member keeps to",
             words.join(", ")
         );
         let message = format!("step {} of group {}: {what}", self.steps.get(), self.path());

@@ -219,7 +219,14 @@ fn calls_that_wait_in_a_circle_are_one_error_on_all() {
         g.step(|_| ());
     };
     failing(&[3, 4], claim, |context, error| {
-        let says = ["rank 0 waits at", "for rank 1", "rank 1 waits at", "for rank 2", "for rank 0: nobody can go on"];
+        let says = [
+            "rank 0 waits at",
+            "for rank 1",
+            "rank 1 waits at",
+            "for rank 2",
+            "for rank 0: nobody can go on",
+            "one order",
+        ];
         assert_eq!(error.kind(), ErrorKind::CoherenceMismatch, "{context}: {error}");
         check(&error, ErrorKind::CoherenceMismatch, &says);
     });

@@ -6,8 +6,11 @@
 //! element has its owner in the set, the owner's value is never older than anybody's copy.
 //!
 //! Letters between two members are numbered, and so are the calls that both take part in: the letter of a member with
-//! the number of mine is about this call, or their programs differ. Nobody waits before it has sent all its letters. So overlapping sets
-//! need no order among themselves, as long as each two members make their common calls in the same one.
+//! the number of mine is about this call, or their programs differ. Nobody waits before it has sent all its letters. So
+//! all members go on if each two make their common calls in the same order, and if no calls wait for each other in a
+//! circle. The first alone is not enough: if 0 calls {0, 1} and then {0, 2}, 1 calls {1, 2} and then {0, 1}, and 2
+//! calls {0, 2} and then {1, 2}, no two have more than one call in common, and all three wait. Where all calls have one
+//! order that every member keeps to, there is no circle.
 
 use super::{
     access::Paged,
