@@ -2,7 +2,7 @@
 //!
 //! A piece that is not lent is copied into a buffer, which costs `g` for each of its bytes; a loan costs its part of
 //! `l`, however long the piece is. So a loan pays from where the two are equal. Both are measured on this machine, once
-//! in a process, on pages of the same kind. The lines `pieces` of `superstep bench cohere` show both sides of the limit.
+//! in a process, on pages of the same kind. The lines `pieces` of `superstep bench cohere` show both sides of it.
 
 use fabric::{Lines, Pages};
 use std::{hint::black_box, sync::OnceLock, time::Instant};
