@@ -38,6 +38,15 @@ impl Span {
         first.min(last)..first.max(last).saturating_add(1)
     }
 
+    /// The same indices upwards. The same ones make the same span, except where there are none.
+    pub(crate) fn upwards(self) -> Self {
+        match self {
+            Self { first, count, .. } if count <= 1 => Self { first, step: 1, count },
+            Self { step: 1.., .. } => self,
+            Self { step, count, .. } => Self { first: self.index(count - 1), step: step.wrapping_neg(), count },
+        }
+    }
+
     /// Whether the indices follow each other upwards without a gap.
     pub(crate) fn is_range(&self) -> bool {
         self.step == 1 || self.count <= 1
@@ -293,6 +302,16 @@ mod tests {
         let backwards = Range { start: 2, end: 1 };
         for bad in [indices(&backwards, 3), indices(&strided(0..2, 0), 3), indices(&strided(0..2, -1), 3)] {
             assert!(matches!(bad, Err(BadSection::Contradicts(_))), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_span_is_turned_upwards() {
+        let span = |first, step, count| Span { first, step, count };
+        assert_eq!(span(8, -3, 3).upwards(), span(2, 3, 3));
+        assert_eq!(span(2, 3, 3).upwards(), span(2, 3, 3));
+        for step in [1, 3, -1, isize::MIN] {
+            assert_eq!(span(5, step, 1).upwards(), span(5, 1, 1));
         }
     }
 

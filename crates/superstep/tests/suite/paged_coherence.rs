@@ -310,3 +310,31 @@ fn owners_may_write_again_at_once() {
     });
     assert_eq!(sums.unwrap(), [299 * 150; 2]);
 }
+
+/// C2: a section is the elements that it has, and not how they are named.
+#[test]
+fn members_may_name_a_section_in_different_ways() {
+    on_sizes(&[2, 3], |g| {
+        let (me, ranks) = (g.rank(), everybody(g));
+        let a = g.paged::<usize, 2>([6, 6], [2, 6]);
+        for round in 1..5 {
+            for [i, j] in a.owned() {
+                a.write([i, j], 100 * round + 10 * i + j);
+            }
+            match (me, round) {
+                (0, 1) => g.cohere(&a, (0..1, 2..3), &ranks),
+                (_, 1) => g.cohere(&a, (strided(0..1, 3), strided(2..=2, -1)), &ranks),
+                (0, 2) => g.cohere(&a, (.., ..), &ranks),
+                (_, 2) => g.cohere(&a, (.., strided(.., -1)), &ranks),
+                (0, 3) => g.cohere(&a, (1..6, strided(.., 2)), &ranks),
+                (_, 3) => g.cohere(&a, (strided(5..0, -1), strided(4..=0, -2)), &ranks),
+                (0, _) => g.cohere(&a, (2..2, ..), &ranks),
+                _ => g.cohere(&a, (strided(2..2, 4), strided(.., -1)), &ranks),
+            }
+            let (sections, counts) = ([(0, 2), (3, 5), (5, 4)], [1, 3, 2, 0]);
+            for &(i, j) in sections.iter().skip(round - 1).take(counts[round - 1]) {
+                assert_eq!(a.read([i, j]), 100 * round + 10 * i + j, "round {round}");
+            }
+        }
+    });
+}

@@ -179,7 +179,7 @@ impl<const N: usize> Layout<N> {
         if spans.iter().any(|span| span.count == 0) {
             return;
         }
-        let spans = spans.map(upwards);
+        let spans = spans.map(Span::upwards);
         let mut counts = [0; N];
         loop {
             let mut at = [0; N];
@@ -210,7 +210,7 @@ impl<const N: usize> Layout<N> {
             let (page, offset) = self.locator.locate(at).expect("sections are checked");
             visit(Piece { page, offset, len, owner: self.owner(at) });
         };
-        if span.step != 1 && span.count > 1 {
+        if span.step != 1 {
             for index in span.indices() {
                 at[direction] = index;
                 piece(at, 1);
@@ -241,14 +241,6 @@ impl<const N: usize> Layout<N> {
         at[self.direction] = rest * self.lines.page + offset;
         at
     }
-}
-
-/// The same indices, from the lowest up.
-fn upwards(span: Span) -> Span {
-    if span.step >= 0 {
-        return span;
-    }
-    Span { first: span.index(span.count - 1), step: span.step.wrapping_neg(), count: span.count }
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use fabric::{Lent, Pages, Tray};
 use std::panic::Location;
 
 /// A coherence call: what must be the same on all members of its set.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) struct Call<const N: usize> {
     /// The array's number in its group.
     pub(super) number: u32,
@@ -25,9 +25,14 @@ pub(super) struct Call<const N: usize> {
 }
 
 impl<const N: usize> Call<N> {
+    /// Which indices are meant, and not how they were named: an order means nothing to coherence.
+    fn indices(&self) -> [Span; N] {
+        self.spans.map(Span::upwards)
+    }
+
     fn write(&self, out: &mut Vec<u8>) {
         push_words(out, &[u64::from(self.number), N as u64, self.ranks.len() as u64]);
-        for span in &self.spans {
+        for span in self.indices() {
             push_words(out, &[span.first as u64, span.step as u64, span.count as u64]);
         }
         self.ranks.iter().for_each(|&rank| push_words(out, &[rank as u64]));
@@ -56,7 +61,7 @@ impl<const N: usize> Call<N> {
     }
 
     pub(super) fn in_words(&self) -> String {
-        in_words(self.number, &self.spans, &self.ranks)
+        in_words(self.number, &self.indices(), &self.ranks)
     }
 }
 
