@@ -2,9 +2,12 @@
 
 use std::ops::Range;
 
-/// A set of offsets on a page.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Bits(Vec<u64>);
+/// A set of offsets on a page. It knows how many they are, so that nobody has to go through a page to find out.
+#[derive(Debug, Default)]
+pub(super) struct Bits {
+    words: Vec<u64>,
+    count: usize,
+}
 
 impl Bits {
     /// The words that hold `range`, each with a mask of what of it is in the range.
@@ -19,27 +22,38 @@ impl Bits {
 
     /// How many bytes it has.
     pub(super) fn bytes(&self) -> usize {
-        8 * self.0.capacity()
+        8 * self.words.capacity()
     }
 
-    pub(super) fn insert(&mut self, range: Range<usize>) {
-        self.0.resize(self.0.len().max(range.end.div_ceil(64)), 0);
-        Self::words(range).for_each(|(word, mask)| self.0[word] |= mask);
-    }
-
-    pub(super) fn remove(&mut self, range: Range<usize>) {
-        let len = self.0.len();
-        Self::words(range).filter(|&(word, _)| word < len).for_each(|(word, mask)| self.0[word] &= !mask);
+    /// How many offsets are in the set.
+    pub(super) fn count(&self) -> usize {
+        self.count
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.iter().all(|&word| word == 0)
+        self.count == 0
+    }
+
+    pub(super) fn insert(&mut self, range: Range<usize>) {
+        self.words.resize(self.words.len().max(range.end.div_ceil(64)), 0);
+        for (word, mask) in Self::words(range) {
+            self.count += (mask & !self.words[word]).count_ones() as usize;
+            self.words[word] |= mask;
+        }
+    }
+
+    pub(super) fn remove(&mut self, range: Range<usize>) {
+        let len = self.words.len();
+        for (word, mask) in Self::words(range).take_while(|&(word, _)| word < len) {
+            self.count -= (mask & self.words[word]).count_ones() as usize;
+            self.words[word] &= !mask;
+        }
     }
 
     /// The first offset in `range` that is in the set, if `wanted`, or that is not.
     fn next(&self, range: Range<usize>, wanted: bool) -> Option<usize> {
         Self::words(range).find_map(|(word, mask)| {
-            let bits = self.0.get(word).copied().unwrap_or(0);
+            let bits = self.words.get(word).copied().unwrap_or(0);
             let found = if wanted { bits } else { !bits } & mask;
             (found != 0).then(|| word * 64 + found.trailing_zeros() as usize)
         })
@@ -89,7 +103,7 @@ mod tests {
             let found: Vec<usize> = bits.runs(range.clone()).flatten().collect();
             assert!(twin.range(range.clone()).copied().eq(found));
             assert_eq!(bits.gap(range.clone()), range.clone().find(|offset| !twin.contains(offset)));
-            assert_eq!(bits.is_empty(), twin.is_empty());
+            assert_eq!((bits.count(), bits.is_empty()), (twin.len(), twin.is_empty()));
             // Runs that touch are one.
             let runs: Vec<_> = bits.runs(range).collect();
             assert!(runs.windows(2).all(|pair| pair[0].end < pair[1].start));

@@ -28,7 +28,7 @@ const LOOKS: u32 = 2_000;
 /// What a run in the table cannot say about a page.
 #[derive(Default)]
 struct Scattered {
-    /// All that is there.
+    /// All that is there, what the table shows included.
     present: Option<Bits>,
     /// All that was written, besides what the table notes.
     written: Option<Bits>,
@@ -128,12 +128,16 @@ impl<T: Element, const N: usize> Part<T, N> {
             let union = if shown.is_empty() { range } else { shown.start.min(range.start)..shown.end.max(range.end) };
             return self.pages.show(page, union);
         }
-        let bits = scattered.entry(page).or_default().present.get_or_insert_default();
-        bits.insert(shown.clone());
+        let present = &mut scattered.entry(page).or_default().present;
+        let bits = present.get_or_insert_with(|| {
+            let mut bits = Bits::default();
+            bits.insert(shown.clone());
+            bits
+        });
         bits.insert(range.clone());
         let room = self.pages.room(page);
-        if bits.gap(0..room).is_none() {
-            scattered.get_mut(&page).expect("it was there just now").present = None;
+        if bits.count() == room {
+            *present = None;
             self.pages.show(page, 0..room);
         } else if range.len() > shown.len() {
             self.pages.show(page, range);
@@ -172,12 +176,18 @@ impl<T: Element, const N: usize> Part<T, N> {
         match scattered.get(&page).and_then(|page| page.written.as_ref()) {
             None if noted.is_empty() => Vec::new(),
             None => vec![noted],
+            Some(bits) if noted.is_empty() => bits.runs(range.clone()).collect(),
             Some(bits) => {
-                let mut bits = bits.clone();
-                if !noted.is_empty() {
-                    bits.insert(noted);
+                // What touches is one run.
+                let mut runs: Vec<Range<usize>> = Vec::new();
+                let (below, above) = (bits.runs(range.start..noted.start), bits.runs(noted.end..range.end));
+                for run in below.chain([noted]).chain(above) {
+                    match runs.last_mut() {
+                        Some(last) if last.end == run.start => last.end = run.end,
+                        _ => runs.push(run),
+                    }
                 }
-                bits.runs(range.clone()).collect()
+                runs
             }
         }
     }
@@ -319,5 +329,54 @@ impl<T: Element, const N: usize> Object for Part<T, N> {
     fn renumber(&self, stayed: &[usize]) {
         let left = (0..).zip(stayed).find(|&(rank, &stayed)| rank != stayed).map_or(stayed.len(), |(rank, _)| rank);
         self.lost.set(self.lost.get().or(Some(left)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(shape: usize, block: usize, size: usize) -> Part<u8, 1> {
+        Part::new(Layout::new([shape], [block], size).unwrap(), 0, Location::caller()).unwrap()
+    }
+
+    /// A piece costs what it is long: would it cost what its page is, this took minutes.
+    #[test]
+    fn many_pieces_of_a_long_page_are_many_short_ones() {
+        // The second page has a long run of this processor, and another's part behind it.
+        let (block, page) = (3 << 19, 1 << 20);
+        let part = part(2 * block, block, 2);
+        assert_eq!((part.layout.lines.page, part.pages.shown(1)), (page, 0..page / 2));
+        let pieces = || (0..page / 2).step_by(2).map(|offset| offset..offset + 1);
+        for piece in pieces() {
+            part.note(1, piece);
+        }
+        for piece in pieces() {
+            assert_eq!(part.written(1, &piece), std::slice::from_ref(&piece));
+            part.settle(1, &piece);
+        }
+        assert!(!part.is_written(1));
+        for offset in (page / 2 + 1..page).step_by(2) {
+            part.make_present(1, offset..offset + 1);
+        }
+        assert_eq!((part.missing(1, 0..page), part.pages.shown(1)), (Some(page / 2), 0..page / 2));
+        for offset in (page / 2..page).step_by(2) {
+            part.make_present(1, offset..offset + 1);
+        }
+        assert_eq!((part.missing(1, 0..page), part.pages.shown(1)), (None, 0..page));
+    }
+
+    #[test]
+    fn what_was_written_comes_in_runs_that_do_not_touch() {
+        let part = part(64, 64, 1);
+        // The last run is noted in the table and the others in a set, on both sides of it.
+        for run in [2..4, 6..8, 20..24, 28..30, 8..20] {
+            part.note(0, run);
+        }
+        assert_eq!(part.written(0, &(0..64)), [2..4, 6..24, 28..30]);
+        assert_eq!(part.written(0, &(3..9)), [3..4, 6..9]);
+        assert_eq!(part.written(0, &(22..64)), [22..24, 28..30]);
+        assert_eq!(part.written(0, &(10..64)), [10..24, 28..30]);
+        assert_eq!(part.written(0, &(30..64)), []);
     }
 }
