@@ -158,6 +158,31 @@ fn slices_and_sections_are_the_same_elements() {
     });
 }
 
+/// C1: a run of no elements is one, as a section is; a processor without rows asks for them.
+#[test]
+fn slices_may_be_empty() {
+    everywhere(|g| {
+        let p = g.size();
+        let a = filled(g, [2 * p + 1, 8], [2, 8]);
+        for i in [0, 1, 2 * p + 1] {
+            assert!(a.rows(i..i).is_empty() && a.rows_mut(i..i).is_empty());
+            assert!(a.run([i, 8], 0).is_empty() && a.run_mut([i, 3], 0).is_empty());
+        }
+        // They take nothing, and stand in nobody's way.
+        let at = [2 * g.rank(), 0];
+        let (empty, empty_too) = (a.rows_mut(at[0]..at[0]), a.run_mut(at, 0));
+        a.write(at, 7);
+        assert_eq!((a.read(at), empty.len() + empty_too.len()), (7, 0));
+        for block in [[2, 8], [2 * p, 1]] {
+            let a = g.paged::<u64, 2>([2 * p, 0], block);
+            assert!(a.row(1).is_empty() && a.row_mut(2 * p - 1).is_empty() && a.rows(0..2 * p).is_empty());
+        }
+        let a = g.paged::<u64, 2>([0, 8], [2, 8]);
+        assert!(a.rows(0..0).is_empty() && a.read_section((.., ..)).is_empty());
+        a.write_section((.., ..), &[]);
+    });
+}
+
 /// Blocks of all dimensions: a page crosses the border, and each owner answers for its part.
 #[test]
 fn a_page_that_crosses_a_border_has_several_owners() {

@@ -1,6 +1,7 @@
 //! What misuse of paged arrays gets (X1, X2, X3).
 
 use crate::check;
+use std::ops::Range;
 use superstep::{
     ErrorKind, Group, Result,
     testing::{failing, on_sizes},
@@ -52,6 +53,9 @@ fn indices_that_there_are_not_are_refused() {
     fails(|g| g.paged::<u8, 2>([4, 4], [2, 4]).write([4, 0], 1), kind, &["index 4 in dimension 0"]);
     fails(|g| g.paged::<u8, 1>([4], [2]).write(usize::MAX, 1), kind, &["of shape [4]"]);
     fails(|g| drop(g.paged::<u8, 2>([4, 4], [2, 4]).row(9)), kind, &["index 9 in dimension 0"]);
+    // Also where there would be nothing of it.
+    fails(|g| drop(g.paged::<u8, 2>([4, 0], [2, 4]).row(4)), kind, &["index 4 in dimension 0"]);
+    fails(|g| drop(g.paged::<u8, 2>([4, 4], [2, 4]).run([0, 5], 0)), kind, &["index 5 in dimension 1"]);
 }
 
 #[test]
@@ -94,6 +98,22 @@ fn slices_that_cannot_be_lent_are_refused() {
     fails(absent, ErrorKind::NotPresent, &["0] is not present on rank"]);
     let lengths = |g: &mut Group| g.paged::<u8, 1>([4], [4]).write_section(0..2, &[1, 2, 3]);
     fails(lengths, ErrorKind::BadLength, &["3 values for a section of 2"]);
+}
+
+#[test]
+fn rows_that_there_are_not_are_refused() {
+    let beyond = |rows: Range<usize>, says: &str| {
+        let claim = |g: &mut Group| drop(g.paged::<u8, 2>([4, 4], [4, 4]).rows(rows.clone()));
+        fails(claim, ErrorKind::OutOfBounds, &[says]);
+        let claim = |g: &mut Group| drop(g.paged::<u8, 2>([4, 4], [4, 4]).rows_mut(rows.clone()));
+        fails(claim, ErrorKind::OutOfBounds, &[says]);
+    };
+    beyond(2..5, "section 2..5 of 4 elements");
+    beyond(5..5, "section 5..5 of 4 elements");
+    // So many that their elements, counted in a usize, are those of one row.
+    beyond(0..(1 << 62) + 1, "section 0..4611686018427387905 of 4 elements");
+    let backwards = |g: &mut Group| drop(g.paged::<u8, 2>([4, 4], [4, 4]).rows(Range { start: 3, end: 1 }));
+    fails(backwards, ErrorKind::BadSection, &["section 3..1 runs backwards"]);
 }
 
 /// X2: sections that differ are one error on everybody, who waits and who does not.

@@ -482,7 +482,7 @@ impl<T: Element, const N: usize> Paged<T, N> {
     }
 
     #[cold]
-    fn refuse_place(&self, at: [usize; N], site: &Location<'_>) -> ! {
+    pub(super) fn refuse_place(&self, at: [usize; N], site: &Location<'_>) -> ! {
         let shape = self.locator.shape;
         let dimension = (0..N).find(|&dimension| at[dimension] >= shape[dimension]).unwrap_or_default();
         let index = at[dimension];

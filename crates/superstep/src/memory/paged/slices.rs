@@ -17,27 +17,27 @@ use std::{
 
 /// Elements of a [`Paged`] array that lie one behind the other, for reading.
 ///
-/// While it lives, nothing writes to its pages: `write` and coherence refuse to.
+/// While it lives, nothing writes to its pages: `write` and coherence refuse to. One of no elements has no pages.
 ///
 /// ```
 /// let row = superstep::Config::new().procs(1).run(|g| g.paged::<u8, 2>([2, 3], [2, 3]).row(1).to_vec());
 /// assert_eq!(row.unwrap(), [0, 0, 0]);
 /// ```
 #[derive(Debug)]
-pub struct Run<'a, T>(Slice<'a, T>);
+pub struct Run<'a, T>(Option<Slice<'a, T>>);
 
 impl<T> Deref for Run<'_, T> {
     type Target = [T];
 
     #[inline]
     fn deref(&self) -> &[T] {
-        &self.0
+        self.0.as_deref().unwrap_or_default()
     }
 }
 
 /// Elements of a [`Paged`] array that lie one behind the other, for writing.
 ///
-/// All of them count as written. While it lives, nothing else reads or writes its pages.
+/// All of them count as written. While it lives, nothing else reads or writes its pages. One of no elements has none.
 ///
 /// ```
 /// let x = superstep::Config::new().procs(1).run(|g| {
@@ -48,21 +48,21 @@ impl<T> Deref for Run<'_, T> {
 /// assert_eq!(x.unwrap(), 7);
 /// ```
 #[derive(Debug)]
-pub struct RunMut<'a, T>(SliceMut<'a, T>);
+pub struct RunMut<'a, T>(Option<SliceMut<'a, T>>);
 
 impl<T> Deref for RunMut<'_, T> {
     type Target = [T];
 
     #[inline]
     fn deref(&self) -> &[T] {
-        &self.0
+        self.0.as_deref().unwrap_or_default()
     }
 }
 
 impl<T> DerefMut for RunMut<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
-        &mut self.0
+        self.0.as_deref_mut().unwrap_or_default()
     }
 }
 
@@ -87,7 +87,8 @@ impl<T: Element> Paged<T, 2> {
     #[track_caller]
     #[inline]
     pub fn row(&self, i: usize) -> Run<'_, T> {
-        self.run_at([i, 0], 1, self.locator.shape[1], Location::caller())
+        let site = Location::caller();
+        self.run_at([i, 0], 1, self.row_len(i, site), site)
     }
 
     /// Lends a whole row for writing.
@@ -107,7 +108,8 @@ impl<T: Element> Paged<T, 2> {
     #[track_caller]
     #[inline]
     pub fn row_mut(&self, i: usize) -> RunMut<'_, T> {
-        self.run_mut_at([i, 0], 1, self.locator.shape[1], Location::caller())
+        let site = Location::caller();
+        self.run_mut_at([i, 0], 1, self.row_len(i, site), site)
     }
 
     /// Lends several rows for reading, one behind the other.
@@ -123,10 +125,11 @@ impl<T: Element> Paged<T, 2> {
     ///
     /// # Panics
     ///
-    /// As [`row`](Self::row); owned rows of one block lie in one piece, copies do not.
+    /// If there are no such rows, and as [`row`](Self::row); owned rows of one block lie in one piece, copies do not.
     #[track_caller]
     pub fn rows(&self, rows: Range<usize>) -> Run<'_, T> {
-        self.run_at([rows.start, 0], 1, rows.len() * self.locator.shape[1], Location::caller())
+        let site = Location::caller();
+        self.run_at([rows.start, 0], 1, self.rows_len(&rows, site), site)
     }
 
     /// Lends several rows for writing, one behind the other.
@@ -142,10 +145,26 @@ impl<T: Element> Paged<T, 2> {
     ///
     /// # Panics
     ///
-    /// As [`row_mut`](Self::row_mut).
+    /// As [`rows`](Self::rows), and if a slice of one of them is alive.
     #[track_caller]
     pub fn rows_mut(&self, rows: Range<usize>) -> RunMut<'_, T> {
-        self.run_mut_at([rows.start, 0], 1, rows.len() * self.locator.shape[1], Location::caller())
+        let site = Location::caller();
+        self.run_mut_at([rows.start, 0], 1, self.rows_len(&rows, site), site)
+    }
+
+    /// How many elements a row has. Where that is none, no element says whether there is the row.
+    #[inline]
+    fn row_len(&self, i: usize, site: &Location<'_>) -> usize {
+        match self.locator.shape[1] {
+            0 if i >= self.locator.shape[0] => self.refuse_place([i, 0], site),
+            len => len,
+        }
+    }
+
+    /// How many elements these rows have, if there are so many rows.
+    fn rows_len(&self, rows: &Range<usize>, site: &Location<'_>) -> usize {
+        let spans = self.check_section(&(rows.clone(), ..), site).unwrap_or_else(|error| error.raise());
+        spans[0].count * spans[1].count
     }
 }
 
@@ -191,14 +210,14 @@ impl<T: Element, const N: usize> Paged<T, N> {
 
     #[inline]
     fn run_at(&self, at: [usize; N], along: usize, len: usize, site: &Location<'_>) -> Run<'_, T> {
-        let (page, offset) = self.check_run(at, along, len, site);
+        let Some((page, offset)) = self.check_run(at, along, len, site) else { return Run(None) };
         let run = self.pages.slice(page, offset, len);
-        Run(run.unwrap_or_else(|| self.refuse_run(at, len, page, site).raise()))
+        Run(Some(run.unwrap_or_else(|| self.refuse_run(at, len, page, site).raise())))
     }
 
     #[inline]
     fn run_mut_at(&self, at: [usize; N], along: usize, len: usize, site: &Location<'_>) -> RunMut<'_, T> {
-        let (page, offset) = self.check_run(at, along, len, site);
+        let Some((page, offset)) = self.check_run(at, along, len, site) else { return RunMut(None) };
         self.part.reclaim(&self.core).unwrap_or_else(|error| error.raise());
         let run = self.pages.slice_mut(page, offset, len);
         let run = run.unwrap_or_else(|| self.refuse_run(at, len, page, site).raise());
@@ -207,19 +226,19 @@ impl<T: Element, const N: usize> Paged<T, N> {
         } else {
             self.each_page(at, len, |page, range| self.part.note(page, range));
         }
-        RunMut(run)
+        RunMut(Some(run))
     }
 
-    /// Checks that a run of elements is there, and says where it starts.
+    /// Checks that a run of elements is there, and says where it starts if it has any.
     #[inline]
-    fn check_run(&self, at: [usize; N], along: usize, len: usize, site: &Location<'_>) -> (usize, usize) {
+    fn check_run(&self, at: [usize; N], along: usize, len: usize, site: &Location<'_>) -> Option<(usize, usize)> {
         if along == self.part.layout.direction
             && len > 0
             && let Some((page, offset)) = self.locator.locate(at)
         {
             let shown = self.pages.shown(page);
             if shown.start <= offset && len <= shown.end.saturating_sub(offset) {
-                return (page, offset);
+                return Some((page, offset));
             }
         }
         self.check_long_run(at, along, len, site)
@@ -227,9 +246,10 @@ impl<T: Element, const N: usize> Paged<T, N> {
 
     /// The same where the run has several pages, is not all shown, or is not there.
     #[inline(never)]
-    fn check_long_run(&self, at: [usize; N], along: usize, len: usize, site: &Location<'_>) -> (usize, usize) {
-        if len == 0 && at[along] <= self.locator.shape[along] {
-            self.refuse_empty(site);
+    fn check_long_run(&self, at: [usize; N], along: usize, len: usize, site: &Location<'_>) -> Option<(usize, usize)> {
+        // As of a section, the end of a dimension is a place for nothing.
+        if len == 0 && at.iter().zip(&self.locator.shape).all(|(index, extent)| index <= extent) {
+            return None;
         }
         let (page, offset) = self.check_place(at, site);
         let direction = self.part.layout.direction;
@@ -251,7 +271,7 @@ impl<T: Element, const N: usize> Paged<T, N> {
         if let Some((page, offset)) = missing {
             self.not_present(self.part.layout.index(page, offset), site).raise();
         }
-        (page, offset)
+        Some((page, offset))
     }
 
     /// Visits the pages of a run that may go on through further lines of the last dimension but one; returns how many
@@ -297,11 +317,6 @@ impl<T: Element, const N: usize> Paged<T, N> {
              read_section and write_section"
         );
         self.core.error(ErrorKind::BadSection, what, site)
-    }
-
-    #[cold]
-    fn refuse_empty(&self, site: &Location<'_>) -> ! {
-        self.core.error(ErrorKind::BadSection, "a run of no elements", site).raise()
     }
 
     /// Reads a section, a tile for instance, in row-major order.
