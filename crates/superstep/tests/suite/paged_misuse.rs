@@ -1,9 +1,12 @@
 //! What misuse of paged arrays gets (X1, X2, X3).
 
 use crate::check;
-use std::ops::Range;
+use std::{
+    ops::Range,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 use superstep::{
-    ErrorKind, Group, Result,
+    ErrorKind, Group, Result, strided,
     testing::{failing, on_sizes},
 };
 
@@ -17,7 +20,7 @@ fn what_one_processor_can_see_is_refused_at_the_call() {
         let failed = |made: Result| made.expect_err("it is wrong");
         let error = failed(g.try_cohere(&a, (0..2 * p + 1, ..), &all));
         check(&error, ErrorKind::OutOfBounds, &[&format!("0..{} of {} elements", 2 * p + 1, 2 * p), "paged_misuse.rs"]);
-        let error = failed(g.try_cohere(&a, (.., superstep::strided(0..2, 0)), &all));
+        let error = failed(g.try_cohere(&a, (.., strided(0..2, 0)), &all));
         check(&error, ErrorKind::BadSection, &["a stride of 0"]);
         let error = failed(g.try_cohere(&a, (.., ..), &[me, p]));
         check(&error, ErrorKind::RankOutOfRange, &[&format!("rank {p} named in a group of {p}")]);
@@ -114,6 +117,39 @@ fn rows_that_there_are_not_are_refused() {
     beyond(0..(1 << 62) + 1, "section 0..4611686018427387905 of 4 elements");
     let backwards = |g: &mut Group| drop(g.paged::<u8, 2>([4, 4], [4, 4]).rows(Range { start: 3, end: 1 }));
     fails(backwards, ErrorKind::BadSection, &["section 3..1 runs backwards"]);
+}
+
+/// X1: one page that is borrowed, or not there, keeps all others as they are.
+#[test]
+fn a_section_that_is_refused_was_not_touched() {
+    on_sizes(&[1, 2, 3], |g| {
+        let (me, p) = (g.rank(), g.size());
+        let a = g.paged::<u32, 2>([4 * p, 8], [4, 8]);
+        let mine = 4 * me..4 * me + 4;
+        let refused = |call: &mut dyn FnMut()| catch_unwind(AssertUnwindSafe(call)).is_err();
+        for columns in [0..8, 2..3] {
+            let values = vec![7; 4 * columns.len()];
+            let row = a.row(mine.end - 1);
+            assert!(refused(&mut || a.write_section((mine.clone(), columns.clone()), &values)));
+            drop(row);
+            assert!(mine.clone().all(|i| a.row(i).iter().all(|&value| value == 0)));
+            let row = a.row_mut(mine.end - 1);
+            let mut values = vec![9; 3];
+            assert!(refused(&mut || a.read_into((mine.clone(), columns.clone()), &mut values)));
+            assert_eq!(values, [9; 3]);
+            drop(row);
+            assert!(p == 1 || refused(&mut || a.read_into((.., columns.clone()), &mut values)));
+            assert_eq!(values, [9; 3]);
+        }
+        // Nothing of another's was begun, either.
+        let (next, row) = (4 * ((me + 1) % p), a.row(mine.start));
+        let rows = strided(next.min(mine.start)..=next.max(mine.start), next.abs_diff(mine.start).max(1) as isize);
+        let count = if p == 1 { 1 } else { 2 };
+        assert!(refused(&mut || a.write_section((rows, 0..1), &vec![7; count])));
+        drop(row);
+        assert!(p == 1 || !a.is_present([next, 0]));
+        assert_eq!(a.copied_bytes(), 0);
+    });
 }
 
 /// X2: sections that differ are one error on everybody, who waits and who does not.

@@ -334,11 +334,12 @@ impl<T: Element, const N: usize> Paged<T, N> {
     ///
     /// # Panics
     ///
-    /// If there is no such section, or if not all of it is present.
+    /// If there is no such section, if not all of it is present, or if it is lent for writing.
     #[track_caller]
     pub fn read_section(&self, section: impl Section<N>) -> Vec<T> {
         let site = Location::caller();
         let spans = self.check_section(&section, site).unwrap_or_else(|error| error.raise());
+        self.check_readable(&spans, site);
         let mut values = Vec::with_capacity(spans.iter().map(|span| span.count).product());
         self.in_order(&spans, |at, len| self.read_run(at, len, &mut values, site));
         values
@@ -363,6 +364,7 @@ impl<T: Element, const N: usize> Paged<T, N> {
     pub fn read_into(&self, section: impl Section<N>, values: &mut Vec<T>) {
         let site = Location::caller();
         let spans = self.check_section(&section, site).unwrap_or_else(|error| error.raise());
+        self.check_readable(&spans, site);
         values.clear();
         self.in_order(&spans, |at, len| self.read_run(at, len, values, site));
     }
@@ -391,6 +393,7 @@ impl<T: Element, const N: usize> Paged<T, N> {
             let what = format!("{} values for a section of {count} elements", values.len());
             self.core.error(ErrorKind::BadLength, what, site).raise();
         }
+        self.make_writable(&spans, site);
         let mut values = values;
         self.in_order(&spans, |at, len| {
             let (head, rest) = values.split_at(len);
@@ -424,21 +427,44 @@ impl<T: Element, const N: usize> Paged<T, N> {
         }
     }
 
+    /// Refuses to read a section of which something is not present or lent for writing, before any of it is read.
+    fn check_readable(&self, spans: &[Span; N], site: &Location<'_>) {
+        let (mut missing, mut is_borrowed) = (None, false);
+        self.part.layout.pieces(spans, |piece| match self.part.missing(piece.page, piece.range()) {
+            Some(offset) => missing = missing.or(Some((piece.page, offset))),
+            None => is_borrowed |= self.pages.peek(piece.page, piece.offset).is_none(),
+        });
+        if let Some((page, offset)) = missing {
+            self.not_present(self.part.layout.index(page, offset), site).raise();
+        }
+        if is_borrowed {
+            self.still_borrowed(site).raise();
+        }
+    }
+
     fn read_run(&self, at: [usize; N], len: usize, values: &mut Vec<T>, site: &Location<'_>) {
         self.each_page(at, len, |page, range| {
-            if let Some(offset) = self.part.missing(page, range.clone()) {
-                self.not_present(self.part.layout.index(page, offset), site).raise();
-            }
             if !self.pages.copy_out(page, range, values) {
                 self.still_borrowed(site).raise();
             }
         });
     }
 
+    /// Makes sure that all pages of a section can be written, before any of them is.
+    fn make_writable(&self, spans: &[Span; N], site: &Location<'_>) {
+        let mut is_borrowed = false;
+        if self.pages.has_slices() {
+            self.part.layout.pieces(spans, |piece| is_borrowed |= self.pages.has_slice(piece.page));
+        }
+        if is_borrowed {
+            self.still_borrowed(site).raise();
+        }
+        self.part.layout.pieces(spans, |piece| self.prepare(piece.page, site));
+    }
+
     fn write_run(&self, at: [usize; N], mut values: &[T], site: &Location<'_>) {
         self.each_page(at, values.len(), |page, range| {
             let (head, rest) = values.split_at(range.len());
-            self.prepare(page, site);
             if !self.pages.fill(page, range.start, head) {
                 self.still_borrowed(site).raise();
             }
