@@ -6,7 +6,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 use superstep::{
-    ErrorKind, Group, Result, strided,
+    ErrorKind, Group, Result, Sum, strided,
     testing::{failing, on_sizes},
 };
 
@@ -149,6 +149,18 @@ fn a_section_that_is_refused_was_not_touched() {
         drop(row);
         assert!(p == 1 || !a.is_present([next, 0]));
         assert_eq!(a.copied_bytes(), 0);
+    });
+}
+
+/// X1: an array for which there is no memory is refused at once, and the group goes on.
+#[test]
+fn arrays_that_are_too_large_are_refused() {
+    on_sizes(&[1, 2, 3], |g| {
+        // The table alone would have more bytes than there are addresses.
+        let error = g.try_paged::<u8, 2>([1 << 24, 1 << 24], [1, 1]).map(drop).unwrap_err();
+        check(&error, ErrorKind::OutOfMemory, &["the system has no memory for", "[16777216, 16777216]", file!()]);
+        let a = g.paged::<u8, 1>([4], [4]);
+        assert_eq!(g.step(|s| s.reduce(a.shape()[0], Sum)), 4 * g.size());
     });
 }
 

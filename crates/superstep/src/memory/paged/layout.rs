@@ -149,6 +149,12 @@ impl<const N: usize> Layout<N> {
         Ok(Self { locator, block, grid, by_block, size, by_size, direction, lines, pages })
     }
 
+    /// Whether pages have elements of one member with others' in between. A page that is no longer than a block meets
+    /// two of them at most.
+    pub(super) fn scatters(&self) -> bool {
+        self.size > 1 && self.lines.page.min(self.lines.line) > self.block[self.direction]
+    }
+
     /// Which member owns an element that there is.
     #[inline]
     pub(super) fn owner(&self, at: [usize; N]) -> usize {

@@ -18,6 +18,7 @@ use std::{
     any::type_name,
     cell::{Cell, RefCell},
     collections::HashMap,
+    hint::black_box,
     ops::Range,
     panic::Location,
 };
@@ -62,28 +63,31 @@ pub(super) struct Part<T, const N: usize> {
 impl<T: Element, const N: usize> Part<T, N> {
     /// `None` where the system has no memory for it.
     pub(super) fn new(layout: Layout<N>, rank: usize, site: &'static Location<'static>) -> Option<Self> {
-        let mut owned: Vec<(usize, Range<usize>)> = Vec::new();
-        for block in layout.blocks(rank) {
-            let spans = block.map(|range| Span { first: range.start, step: 1, count: range.len() });
-            layout.pieces(&spans, |piece| owned.push((piece.page, piece.range())));
+        // A list of pages that ends in want of memory takes long to make, so whether there is any for the table is
+        // asked first. A table of no pages has one entry.
+        let entry_bytes = Pages::<T>::new(0, layout.lines, &[])?.table_bytes();
+        let mut table = Vec::<u8>::new();
+        table.try_reserve_exact(layout.pages.checked_mul(entry_bytes)?).ok()?;
+        // Without this the compiler may leave out memory that nobody uses, and the question with it.
+        drop(black_box(table));
+        let rooted = owned_pages(&layout, rank)?;
+        let mut scattered = HashMap::new();
+        if layout.scatters() {
+            scattered.try_reserve(rooted.len()).ok()?;
         }
-        let mut rooted: Vec<usize> = owned.iter().map(|&(page, _)| page).collect();
-        rooted.sort_unstable();
-        rooted.dedup();
         let copies = Copies { ages: HashMap::new(), now: 0, bytes: 0, limit: usize::MAX };
         let part = Self {
             pages: Pages::new(layout.pages, layout.lines, &rooted)?,
             layout,
             rank,
-            scattered: RefCell::default(),
+            scattered: RefCell::new(scattered),
             copies: RefCell::new(copies),
             lost: Cell::new(None),
             flight: Flight::default(),
             site,
         };
-        for (page, range) in owned {
-            part.make_present(page, range);
-        }
+        drop(rooted);
+        owned_pieces(&layout, rank, |piece| part.make_present(piece.page, piece.range()));
         Some(part)
     }
 
@@ -91,8 +95,8 @@ impl<T: Element, const N: usize> Part<T, N> {
     pub(super) fn table_bytes(&self) -> usize {
         let bits = |bits: &Option<Bits>| bits.as_ref().map_or(0, Bits::bytes);
         let scattered = self.scattered.borrow();
-        let scattered: usize = scattered.values().map(|page| bits(&page.present) + bits(&page.written)).sum();
-        self.pages.table_bytes() + scattered
+        let sets: usize = scattered.values().map(|page| bits(&page.present) + bits(&page.written)).sum();
+        self.pages.table_bytes() + sets + scattered.capacity() * size_of::<(usize, Scattered)>()
     }
 
     /// The first offset of a run that is not there, if there is one.
@@ -313,6 +317,31 @@ impl<T: Element, const N: usize> Part<T, N> {
         copies.ages.remove(&page);
         copies.bytes -= self.pages.room(page) * size_of::<T>();
     }
+}
+
+/// Hands out all that a member owns.
+fn owned_pieces<const N: usize>(layout: &Layout<N>, rank: usize, mut visit: impl FnMut(Piece)) {
+    for block in layout.blocks(rank) {
+        let spans = block.map(|range| Span { first: range.start, step: 1, count: range.len() });
+        layout.pieces(&spans, &mut visit);
+    }
+}
+
+/// The pages on which a member owns something, by rising number; `None` where there is no memory for the list.
+fn owned_pages<const N: usize>(layout: &Layout<N>, rank: usize) -> Option<Vec<usize>> {
+    let (mut pages, mut is_short) = (Vec::new(), false);
+    owned_pieces(layout, rank, |piece| {
+        // Blocks of single elements come one after the other on a page.
+        if !is_short && pages.last() != Some(&piece.page) {
+            is_short = pages.try_reserve(1).is_err();
+            if !is_short {
+                pages.push(piece.page);
+            }
+        }
+    });
+    pages.sort_unstable();
+    pages.dedup();
+    (!is_short).then_some(pages)
 }
 
 impl<T: Element, const N: usize> Object for Part<T, N> {
