@@ -77,8 +77,8 @@ impl<T> fmt::Debug for SliceMut<'_, T> {
     }
 }
 
-/// Where a loan is: nobody has begun to read it, the peer reads it, the owner copies it for the peer, the copy is there,
-/// or the peer needs it no more.
+/// Where a loan is: nobody has begun to read it, the peer reads it, the owner copies it for the peer, the copy is
+/// there, or the peer needs it no more.
 const OPEN: u8 = 0;
 const READ: u8 = 1;
 const TAKEN_BACK: u8 = 2;

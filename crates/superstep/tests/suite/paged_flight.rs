@@ -162,7 +162,7 @@ fn a_call_that_is_dropped_is_finished() {
     });
 }
 
-/// Whoever never finishes a call ends the run at its next boundary, and at its end: others may wait for what comes next.
+/// Whoever never finishes a call ends the run at its next boundary or its end: others may wait for what comes next.
 #[test]
 fn a_call_that_is_never_finished_is_told() {
     let abandon = |g: &mut Group, leaves: bool, how: fn(Cohering<'_, u8, 1>)| {

@@ -140,8 +140,8 @@ impl Group {
 
     /// Begins to make a section coherent: says what this processor knows, and does not wait.
     ///
-    /// What it writes to the section before it finishes the call belongs to the next one. Several calls may be under way
-    /// at a time and may be finished in any order; they count in the order in which they were begun.
+    /// What it writes to the section before it finishes the call belongs to the next one. Several calls may be under
+    /// way at a time and may be finished in any order; they count in the order in which they were begun.
     ///
     /// ```
     /// let seen = superstep::Config::new().procs(2).run_all(|g| {
