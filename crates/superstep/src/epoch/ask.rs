@@ -258,6 +258,7 @@ impl Epoch {
         let why = || format!("for an answer of rank {} ({}:{})", answer.from, site.file(), site.line());
         let taken = self.wait_until(&why, || answer.book.take(answer.from, answer.ticket))?;
         if let Err(error) = &taken {
+            // Who has failed tells everybody.
             self.state.failure.borrow_mut().get_or_insert_with(|| error.clone());
         }
         taken

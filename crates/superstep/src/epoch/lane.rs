@@ -209,14 +209,23 @@ impl Lane {
         self.is_urgent = true;
         if self.way == Way::Far {
             let header = Header { tag: Tag::Failure, names: [0; 2], first: ticket };
-            return self.write(header, |bytes| {
-                bytes.extend_from_slice(&error.report());
-                Ok(())
-            });
+            return self.write(header, |bytes| append_report(error, bytes));
         }
         self.close();
         self.block.items.push(Moved::Failure { ticket, error: error.clone() });
         Ok(false)
+    }
+
+    /// Adds that this processor's part of the epoch has failed.
+    pub(super) fn fault(&mut self, error: &Error) -> Result {
+        self.is_urgent = true;
+        if self.way == Way::Far {
+            let header = Header { tag: Tag::Fault, names: [0; 2], first: 0 };
+            return self.write(header, |bytes| append_report(error, bytes)).map(|_| ());
+        }
+        self.close();
+        self.block.items.push(Moved::Fault(error.clone()));
+        Ok(())
     }
 
     /// Adds a note of a collective.
@@ -311,6 +320,12 @@ impl Lane {
         self.told = self.taken_here;
         self.block.taken = self.taken_here;
     }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "whatever else is written may fail")]
+fn append_report(error: &Error, bytes: &mut Vec<u8>) -> Result {
+    bytes.extend_from_slice(&error.report());
+    Ok(())
 }
 
 /// The vectors that runs are made of.

@@ -12,6 +12,7 @@
 //! | answers | 3 | their type's | | the first one's number |
 //! | failure | 4 | | | the question's number |
 //! | note | 5 | its number | what it is about | |
+//! | fault | 6 | | | |
 //!
 //! The lowest 8 bits of number 0 say which item it is, the others how many there are in it; number 4 is the length of
 //! its bytes.
@@ -19,6 +20,9 @@
 //! A single question or answer is waited for, and should fit into one cache line on its way. So an item that is the
 //! only one of its letter, with one thing in it, has a header of three numbers: number 0 has 128 added and number 3 in
 //! place of the count, and the bytes go up to the letter's end.
+//!
+//! A failure answers a question. A fault belongs to none: it says that the sender's part of the epoch has failed, to
+//! whoever may wait for what will not come.
 
 use super::{
     book::Answers,
@@ -47,6 +51,7 @@ pub(super) enum Item {
     Requests(Requests),
     Answers { first: u64, count: u64, answers: Answers },
     Note { number: u64, about: u64, note: Note },
+    Fault(Error),
 }
 
 /// What a member tells another in a collective.
@@ -78,6 +83,7 @@ pub(super) enum Moved {
         about: u64,
         note: Box<dyn Any + Send>,
     },
+    Fault(Error),
     /// Items that are written, as a letter of their own.
     Written(Vec<u8>),
 }
@@ -95,6 +101,7 @@ impl Moved {
                 Item::Answers { first: ticket, count: 1, answers: Answers::Failed(error) }
             }
             Self::Note { number, about, note } => Item::Note { number, about, note: Note::Moved(note) },
+            Self::Fault(error) => Item::Fault(error),
         });
         Ok(())
     }
@@ -135,6 +142,7 @@ pub(super) enum Tag {
     Answers,
     Failure,
     Note,
+    Fault,
 }
 
 /// The header of an item that is written.
@@ -298,6 +306,7 @@ pub(super) fn read(bytes: &Rc<Vec<u8>>, methods: &Methods, mut take: impl FnMut(
                 Item::Answers { first, count: 1, answers: Answers::Failed(error) }
             }
             5 => Item::Note { number: name, about: object, note: Note::Encoded { bytes: shared(), at: range } },
+            6 => Item::Fault(Error::read(0, &bytes[range])),
             _ => return Err(damaged()),
         });
         at = end;
@@ -331,6 +340,7 @@ mod tests {
         let error = Error::new(ErrorKind::RemotePanic, "why");
         sheet.item(Header { tag: Tag::Failure, names: [0; 2], first: 4 }).0.extend_from_slice(&error.report());
         sheet.item(Header { tag: Tag::Note, names: [2, 3], first: 0 }).0.push(8);
+        sheet.item(Header { tag: Tag::Fault, names: [0; 2], first: 0 }).0.extend_from_slice(&error.report());
         sheet.finish(11)
     }
 
@@ -342,6 +352,7 @@ mod tests {
             Item::Answers { first, count, answers: Answers::Failed(error) } => format!("{first} of {count}: {error}"),
             Item::Answers { first, count, .. } => format!("answers {first} of {count}"),
             Item::Note { number, about, .. } => format!("note {number} about {about}"),
+            Item::Fault(error) => format!("fault: {error}"),
         }
     }
 
@@ -356,6 +367,7 @@ mod tests {
             "answers 3 of 1",
             "4 of 1: why",
             "note 2 about 3",
+            "fault: why",
         ];
         assert_eq!((taken, items), (11, expected.map(str::to_owned).to_vec()));
     }

@@ -184,7 +184,7 @@ impl Epoch {
             Some(error) if state.failure.borrow().as_ref() == Some(error) => {}
             None if is_in_method => {
                 let error = self.method_error(state.rank, &*payload);
-                state.failure.borrow_mut().get_or_insert(error);
+                self.note_failure(&error);
             }
             _ => {
                 // The others must not wait for this processor, even if the program catches the panic above.

@@ -82,12 +82,14 @@ impl Epoch {
             if !self.serve()? {
                 self.core.circle.borrow_mut().rest()?;
             }
+            self.check_failure()?;
         }
         Ok(())
     }
 
     /// Sends everything that waits.
     pub(super) fn post_all(&self) -> Result {
+        self.tell_failure()?;
         for to in 0..self.state.size {
             if !self.state.lanes.borrow()[to].is_empty() {
                 self.post(to)?;
@@ -98,12 +100,44 @@ impl Epoch {
 
     /// Sends everything that somebody waits for.
     fn post_urgent(&self) -> Result {
+        self.tell_failure()?;
         for to in 0..self.state.size {
             if self.state.lanes.borrow()[to].is_urgent {
                 self.post(to)?;
             }
         }
         Ok(())
+    }
+
+    /// Notes why the epoch cannot end well. The first reason counts, and everybody is told of it when something is sent
+    /// next: a processor that polls for what a failed method should have done never comes to the fence.
+    pub(super) fn note_failure(&self, error: &Error) {
+        let state = &*self.state;
+        let mut failure = state.failure.borrow_mut();
+        if failure.is_none() {
+            *failure = Some(error.clone());
+            state.is_untold.set(true);
+        }
+    }
+
+    /// Puts a failure that the others do not know of on its way to them.
+    fn tell_failure(&self) -> Result {
+        let state = &*self.state;
+        if !state.is_untold.replace(false) {
+            return Ok(());
+        }
+        let failure = state.failure.borrow();
+        let mut lanes = state.lanes.borrow_mut();
+        let others = lanes.iter_mut().filter(|lane| lane.way != Way::Here);
+        match &*failure {
+            Some(error) => others.map(|lane| lane.fault(error)).collect(),
+            None => Ok(()),
+        }
+    }
+
+    /// The failure that this processor knows of, as an error.
+    pub(super) fn check_failure(&self) -> Result {
+        self.state.failure.borrow().clone().map_or(Ok(()), Err)
     }
 
     /// Takes in the letters that have come; says whether there were any.
@@ -162,6 +196,10 @@ impl Epoch {
             Item::Answers { first, count, answers } => state.book.borrow().enter(from, first, count, answers),
             Item::Note { number, about, note } => {
                 state.notes.borrow_mut().insert((number, from), (about, note));
+            }
+            // Its sender tells everybody.
+            Item::Fault(error) => {
+                state.failure.borrow_mut().get_or_insert(error);
             }
         }
     }
@@ -260,7 +298,7 @@ impl Epoch {
             }
             self.post(from)?;
         }
-        state.failure.borrow_mut().get_or_insert(error);
+        self.note_failure(&error);
         Ok(())
     }
 
@@ -272,6 +310,10 @@ impl Epoch {
                 return Ok(found);
             }
             self.post_all()?;
+            // A method goes on as long as it can, because its object could not be used any more.
+            if self.state.depth.get() == 0 {
+                self.check_failure()?;
+            }
             if self.serve()? {
                 polls = 0;
                 continue;
@@ -301,6 +343,20 @@ impl Epoch {
         if self.serve()? {
             self.post_all()?;
         }
-        Ok(())
+        self.check_failure()
+    }
+
+    /// Does what a processor owes others where it may be in a loop that waits for something; a method gives way to no
+    /// request here, but it hears that the epoch has failed.
+    #[cold]
+    pub(super) fn look(&self) -> Result {
+        let state = &*self.state;
+        state.until_poll.set(state.tuning.get().poll_every);
+        if state.depth.get() == 0 {
+            self.serve()?;
+        } else {
+            self.take_in()?;
+        }
+        self.check_failure()
     }
 }

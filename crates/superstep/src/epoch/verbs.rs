@@ -106,7 +106,7 @@ impl Epoch {
         self.tick()
     }
 
-    /// Looks for what came, every so often; not in a method, which gives way only where it says so.
+    /// Looks for what came, every so often.
     #[inline]
     pub(super) fn tick(&self) -> Result {
         let state = &*self.state;
@@ -115,17 +115,7 @@ impl Epoch {
             state.until_poll.set(left - 1);
             return Ok(());
         }
-        self.tick_over()
-    }
-
-    #[cold]
-    fn tick_over(&self) -> Result {
-        let state = &*self.state;
-        state.until_poll.set(state.tuning.get().poll_every);
-        if state.depth.get() == 0 {
-            self.serve()?;
-        }
-        Ok(())
+        self.look()
     }
 
     /// Sends the same request to every processor of the group, this one as well: the one-sided broadcast.

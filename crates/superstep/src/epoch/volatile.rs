@@ -416,13 +416,31 @@ impl Epoch {
     fn store_of<'a, T: Element>(&self, variable: &'a Volatile<T>, site: &Location<'_>) -> &'a Store<T> {
         let inner = &*variable.inner;
         let ticked = if std::ptr::eq(&raw const *self.core, &raw const *inner.core) {
-            self.state.until_poll.set(self.state.until_poll.get().saturating_sub(LOAD));
-            self.tick()
+            let left = self.state.until_poll.get();
+            if left > LOAD {
+                self.state.until_poll.set(left - LOAD);
+                Ok(())
+            } else {
+                self.look_from_loop()
+            }
         } else {
             self.core.check_member(&inner.core, "volatile variable", site)
         };
         ticked.unwrap_or_else(|error| error.raise());
         &inner.store
+    }
+
+    /// Looks for what came. What is waited for may be the effect of a request that waits here to be sent, so that is
+    /// sent on as well, but not so often that letters become small.
+    #[cold]
+    fn look_from_loop(&self) -> Result {
+        let until = &self.state.until_flush;
+        if until.get() == 0 {
+            until.set(FLUSH);
+            self.post_all()?;
+        }
+        until.set(until.get() - 1);
+        self.look()
     }
 
     /// Has the owner do something to one of its elements, which travels as bytes because it is plain.
@@ -442,6 +460,8 @@ impl Epoch {
 
 /// An access counts as so many requests when it comes to looking for those of others.
 const LOAD: u32 = 16;
+/// Every so often that an access looks for what came, it sends on what waits.
+const FLUSH: u32 = 16;
 
 /// Whether adding words is adding numbers.
 fn is_word<T: 'static>() -> bool {

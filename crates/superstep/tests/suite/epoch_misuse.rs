@@ -1,10 +1,10 @@
 //! What goes wrong with epochs, and what is said of it (E1, E2, X1, X2).
 
-use crate::{SEVERAL, check, here};
+use crate::{SEVERAL, check, here, is_everybodys};
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Mutex;
 use superstep::{
-    ErrorKind, Group, Tuning,
+    Epoch, ErrorKind, Group, Object, Tuning, Volatile,
     testing::{failing, on_sizes},
 };
 
@@ -179,6 +179,73 @@ fn an_argument_that_cannot_be_encoded_is_refused() {
         object.with(|object| *object)
     });
     assert_eq!(sum.unwrap(), 1);
+}
+
+/// X3: who looks for what a method should have done hears that it has failed, wherever it looks.
+#[test]
+fn a_processor_that_polls_hears_that_a_method_has_panicked() {
+    let waits: [fn(&Epoch, &Object<u32>, &Volatile<u32>); 5] = [
+        |e, object, _| {
+            while object.with(|object| *object) == 0 {
+                e.poll();
+            }
+        },
+        |e, _, flag| while e.load(flag) == 0 {},
+        |e, _, flag| while e.compare_exchange(flag, 1, 2).is_err() {},
+        |e, _, _| loop {
+            e.wait_one();
+        },
+        // A method waits for the value.
+        |e, object, flag| {
+            e.call(e.rank(), object, (), |_, e, ()| {
+                while e.size() > 0 {
+                    e.poll();
+                }
+            });
+            e.load(flag);
+        },
+    ];
+    for waits in waits {
+        on_sizes(&[2, 3, 4], |g| {
+            let last = g.size() - 1;
+            let (object, other, flag) = (g.object(0), g.object(0), g.volatile(last, 0));
+            let error = g
+                .try_epoch(Tuning::new(), |e| {
+                    if e.rank() == 0 {
+                        e.send(last, &other, (), |_, _, ()| panic!("it is never set"));
+                    }
+                    if e.rank() != last {
+                        waits(e, &object, &flag);
+                    }
+                })
+                .unwrap_err();
+            check(&error, ErrorKind::RemotePanic, &["it is never set", "epoch_misuse.rs"]);
+            is_everybodys(g, &error);
+        });
+    }
+}
+
+/// X3: who sends without end hears of it as well.
+#[test]
+fn a_processor_that_sends_hears_that_a_method_has_panicked() {
+    on_sizes(&[2, 3], |g| {
+        let last = g.size() - 1;
+        for tuning in [Tuning::new().near(64, 4).far(64, 4).window(2), Tuning::new()] {
+            let (object, sum) = (g.object(0), g.object(0u64));
+            let error = g
+                .try_epoch(tuning, |e| {
+                    if e.rank() == 0 {
+                        e.send(last, &object, (), |_, _, ()| panic!("enough"));
+                        loop {
+                            e.send(last, &sum, 1, |sum, _, x| *sum += x);
+                        }
+                    }
+                })
+                .unwrap_err();
+            check(&error, ErrorKind::RemotePanic, &["enough"]);
+            is_everybodys(g, &error);
+        }
+    });
 }
 
 /// X3: a body that panics ends the run, and nobody waits at the fence.
