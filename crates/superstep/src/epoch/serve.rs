@@ -216,7 +216,11 @@ impl Epoch {
         }
         let mut has_run = false;
         for from in 0..state.size {
-            while let Some(requests) = self.next_run(from) {
+            // What is added meanwhile waits for the next turn: a method that sends itself on to this processor would
+            // otherwise keep everybody else out.
+            let queued = state.sources[from].queue.borrow().len();
+            for _ in 0..queued {
+                let Some(requests) = self.next_run(from) else { break };
                 has_run = true;
                 self.run(from, requests)?;
             }

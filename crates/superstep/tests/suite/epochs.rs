@@ -109,6 +109,37 @@ fn a_chain_keeps_the_epoch_open_however_long_it_is() {
     });
 }
 
+/// E5: a method that sends itself on to its own processor, a letter each time, leaves others their turn.
+#[test]
+fn a_chain_on_one_processor_does_not_keep_others_out() {
+    /// Goes on until it is told to stop.
+    fn on(is_over: &mut bool, e: &Epoch, (chain, long): (Handle<bool>, Vec<u64>)) {
+        if !*is_over {
+            e.send(e.rank(), &chain, (chain, long), on);
+        }
+    }
+    on_sizes(&[2, 3, 4], |g| {
+        let last = g.size() - 1;
+        let is_over = g.object(false);
+        g.epoch_with(Tuning::new().near(64, 4).far(64, 4), |e| {
+            if e.rank() == 0 {
+                e.send(last, &is_over, (is_over.handle(), vec![1; 100]), on);
+                e.flush();
+            }
+            if e.rank() == last {
+                e.wait_one();
+                e.call(0, &is_over, (), |is_over, _, ()| *is_over = true);
+            } else if e.rank() == 0 {
+                while !is_over.with(|is_over| *is_over) {
+                    e.poll();
+                }
+                e.send(last, &is_over, (), |is_over, _, ()| *is_over = true);
+            }
+        });
+        assert_eq!(is_over.with(|is_over| *is_over), g.rank() == 0 || g.rank() == last);
+    });
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Shape {
     Point,
