@@ -4,7 +4,7 @@ use super::{
     Epoch,
     book::Book,
     object::Target,
-    state::State,
+    running::Running,
     work::{Asked, Serving},
 };
 use crate::{
@@ -79,17 +79,6 @@ impl<R> std::fmt::Debug for Answer<R> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Answer<{}>(from rank {})", type_name::<R>(), self.from)
     }
-}
-
-/// Counts a method as under way. It is not taken back if the method panics: that is how the panic is known to be one
-/// of a method.
-#[inline]
-fn in_method<R>(state: &State, method: impl FnOnce() -> R) -> R {
-    let depth = state.depth.get();
-    state.depth.set(depth + 1);
-    let result = method();
-    state.depth.set(depth);
-    result
 }
 
 impl Epoch {
@@ -170,14 +159,11 @@ impl Epoch {
             return Err(self.core.error(ErrorKind::StillBorrowed, what, site));
         };
         if object.is_poisoned.get() {
-            let what = format!("a method of the {} was called, but another has panicked", object.describe());
-            return Err(self.core.error(ErrorKind::Poisoned, what, site));
+            return Err(object.refusal(&self.core, "a method was called of", site));
         }
-        state.method.set(type_name::<M>());
-        // Taken back when the method has ended well.
-        object.is_poisoned.set(true);
-        let answer = in_method(state, || method(&mut value, self, args));
-        object.is_poisoned.set(false);
+        let running = Running::begin(self, &object, state.rank, type_name::<M>());
+        let answer = method(&mut value, self, args);
+        running.end();
         Ok(answer)
     }
 

@@ -69,9 +69,11 @@ impl Epoch {
                 Ok(false)
             }
             Verdict::Stuck => {
-                state.is_stuck.set(true);
                 // What has failed may be what the others wait for.
-                Err(if sum[STATE] < FAILED { self.explain(why)? } else { self.agree()? })
+                let error = if sum[STATE] < FAILED { self.explain(why)? } else { self.agree()? };
+                state.is_stuck.set(true);
+                *state.failure.borrow_mut() = Some(error.clone());
+                Err(error)
             }
         }
     }
@@ -80,6 +82,7 @@ impl Epoch {
     pub(super) fn fence(&self) -> Result {
         let mut watch = Watch::default();
         loop {
+            self.check_stuck()?;
             self.post_all()?;
             if self.serve()? {
                 watch.note(self);
@@ -162,12 +165,15 @@ impl Watch {
     }
 }
 
-/// The first contribution that is not empty.
+/// The first contribution that is not empty, and that says more than that an object was used after a panic.
 struct First;
 
 impl Meld for First {
     fn meld(&mut self, left: &[u8], right: &[u8], out: &mut Vec<u8>) {
-        out.extend_from_slice(if left.is_empty() { right } else { left });
+        // What a panic has led to does not hide the panic.
+        let is_cause = |report: &[u8]| !report.is_empty() && Error::read(0, report).kind() != ErrorKind::Poisoned;
+        let is_right = left.is_empty() || (is_cause(right) && !is_cause(left));
+        out.extend_from_slice(if is_right { right } else { left });
     }
 }
 

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     engine::damaged,
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     panics,
 };
 use fabric::Tray;
@@ -29,6 +29,7 @@ impl Epoch {
     #[cold]
     pub(super) fn post(&self, to: usize) -> Result {
         let state = &*self.state;
+        self.check_stuck()?;
         let mut lanes = state.lanes.borrow_mut();
         let lane = &mut lanes[to];
         let mut letter;
@@ -128,9 +129,9 @@ impl Epoch {
         }
         let failure = state.failure.borrow();
         let mut lanes = state.lanes.borrow_mut();
-        let others = lanes.iter_mut().filter(|lane| lane.way != Way::Here);
+        let mut others = lanes.iter_mut().filter(|lane| lane.way != Way::Here);
         match &*failure {
-            Some(error) => others.map(|lane| lane.fault(error)).collect(),
+            Some(error) => others.try_for_each(|lane| lane.fault(error)),
             None => Ok(()),
         }
     }
@@ -138,6 +139,13 @@ impl Epoch {
     /// The failure that this processor knows of, as an error.
     pub(super) fn check_failure(&self) -> Result {
         self.state.failure.borrow().clone().map_or(Ok(()), Err)
+    }
+
+    /// The error that everybody has where nobody could go on, as an error: the epoch is over, whatever the program does
+    /// with it.
+    #[inline]
+    pub(super) fn check_stuck(&self) -> Result {
+        if self.state.is_stuck.get() { self.check_failure() } else { Ok(()) }
     }
 
     /// Takes in the letters that have come; says whether there were any.
@@ -207,6 +215,7 @@ impl Epoch {
     /// Takes in what has come and runs what can be run; says whether anything did.
     pub(super) fn serve(&self) -> Result<bool> {
         let state = &*self.state;
+        self.check_stuck()?;
         let has_come = self.take_in()?;
         if state.held.get() == 0 {
             return Ok(has_come);
@@ -257,10 +266,8 @@ impl Epoch {
         let source = &state.sources[from];
         let mut outcome = Ok(());
         let left_before = source.left.replace(if ticket.is_some() { count as usize } else { 0 });
-        state.depth.set(state.depth.get() + 1);
         let work = Work { epoch: self, from, object, ticket, arguments, left: &source.left, outcome: &mut outcome };
         let unwound = catch_unwind(AssertUnwindSafe(|| method.call(work)));
-        state.depth.set(state.depth.get() - 1);
         add(&state.runs, 1);
         match unwound {
             Ok(()) => {
@@ -268,27 +275,15 @@ impl Epoch {
                     self.fail(from, ticket, count, error)?;
                 }
             }
-            // Everybody has this one: the epoch is over.
-            Err(payload) if state.is_stuck.get() => return Err(panics::to_error(&*payload)),
             Err(payload) => {
-                let error = self.method_error(from, &*payload);
+                // The method has noted its failure while it unwound, unless the epoch had failed before.
+                self.check_stuck()?;
+                let error = self.check_failure().err().unwrap_or_else(|| panics::to_error(&*payload));
                 self.fail(from, ticket, count, error)?;
             }
         }
         source.left.set(left_before);
         Ok(())
-    }
-
-    /// What a panic in a method is to everybody.
-    pub(super) fn method_error(&self, from: usize, payload: &(dyn std::any::Any + Send)) -> Error {
-        let error = panics::to_error(payload);
-        // One of this library's: it says where it happened.
-        if payload.is::<Error>() {
-            return error;
-        }
-        let (processor, method) = (self.core.processor, self.state.method.get());
-        let what = format!("processor {processor} panicked in the method {method}, sent by rank {from}: {error}");
-        Error::new(ErrorKind::RemotePanic, what)
     }
 
     /// Notes that a request has failed, and tells who waits for its answer.
@@ -313,6 +308,7 @@ impl Epoch {
             if let Some(found) = ready() {
                 return Ok(found);
             }
+            self.check_stuck()?;
             self.post_all()?;
             // A method goes on as long as it can, because its object could not be used any more.
             if self.state.depth.get() == 0 {

@@ -1,0 +1,158 @@
+//! Methods that fail, and what everybody hears of it (X2, X3).
+
+use crate::{SEVERAL, check, is_everybodys};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use superstep::{Epoch, ErrorKind, Handle, Tuning, testing::on_sizes};
+
+/// X3: later requests to the object do not hide why it cannot be used.
+#[test]
+fn the_panic_itself_is_everybodys_error_and_not_what_it_leads_to() {
+    on_sizes(&[2, 3, 4], |g| {
+        let last = g.size() - 1;
+        let object = g.object(0);
+        let error = g
+            .try_epoch(Tuning::new(), |e| {
+                if e.rank() == last {
+                    e.send(last, &object, (), |_, _, ()| panic!("the cause"));
+                    e.flush();
+                }
+                for _ in 0..20 {
+                    e.call(last, &object, (), |_, _, ()| ());
+                }
+            })
+            .unwrap_err();
+        check(&error, ErrorKind::RemotePanic, &["the cause", "epoch_failures.rs", &format!("processor {last}")]);
+        is_everybodys(g, &error);
+        // In a later epoch the object was broken before.
+        let error = g.try_epoch(Tuning::new(), |e| e.send(last, &object, (), |_, _, ()| ())).unwrap_err();
+        check(&error, ErrorKind::Poisoned, &["object of type i32"]);
+        is_everybodys(g, &error);
+    });
+}
+
+/// X2: questions to one's own processor are no exception.
+#[test]
+fn a_question_behind_one_that_panics_does_not_end_the_run() {
+    on_sizes(&[1, 2, 3], |g| {
+        let object = g.object(0);
+        for to in 0..g.size() {
+            let object = g.object(0);
+            let error = g
+                .try_epoch(Tuning::new(), |e| {
+                    if e.rank() == 0 {
+                        let _first = e.ask(to, &object, (), |_, _, ()| -> u8 { panic!("the first") });
+                        let second = e.ask(to, &object, (), |_, _, ()| 1);
+                        e.take(second);
+                    }
+                })
+                .unwrap_err();
+            check(&error, ErrorKind::RemotePanic, &["the first"]);
+            is_everybodys(g, &error);
+        }
+        assert_eq!(object.with(|object| *object), 0);
+    });
+}
+
+/// X2: what this library refuses inside a method is the method's failure, wherever it was called.
+#[test]
+fn misuse_in_a_method_is_an_error_of_the_epoch() {
+    fn again(_: &mut u32, e: &Epoch, me: Handle<u32>) {
+        e.call(e.rank(), &me, (), |_, _, ()| ());
+    }
+    on_sizes(&[1, 2, 3], |g| {
+        for to in 0..g.size() {
+            let object = g.object(0);
+            let error = g
+                .try_epoch(Tuning::new(), |e| {
+                    if e.rank() == 0 {
+                        e.call(to, &object, object.handle(), again);
+                    }
+                })
+                .unwrap_err();
+            check(&error, ErrorKind::StillBorrowed, &["object of type u32", "epoch_failures.rs"]);
+            is_everybodys(g, &error);
+        }
+    });
+}
+
+/// X2: an epoch in which nobody can go on is over, even for those who catch its error.
+#[test]
+fn a_deadlock_that_is_caught_is_still_everybodys_error() {
+    on_sizes(&SEVERAL, |g| {
+        let object = g.object(0);
+        let error = g
+            .try_epoch(Tuning::new(), |e| {
+                if e.rank() == 0 {
+                    assert!(catch_unwind(AssertUnwindSafe(|| e.wait_one())).is_err());
+                    e.send(e.size() - 1, &object, 1, |object, _, x| *object += x);
+                    assert!(catch_unwind(AssertUnwindSafe(|| e.poll())).is_err());
+                }
+            })
+            .unwrap_err();
+        check(&error, ErrorKind::Deadlock, &["rank 0 waits for a request"]);
+        is_everybodys(g, &error);
+        assert_eq!(object.with(|object| *object), 0);
+    });
+}
+
+/// X3: the method that panicked is named, and not one that it had called.
+#[test]
+fn an_error_names_the_method_that_panicked() {
+    fn inner(_: &mut u32, _: &Epoch, (): ()) {}
+    fn outer(_: &mut (), e: &Epoch, other: Handle<u32>) {
+        e.call(e.rank(), &other, (), inner);
+        panic!("after the inner one");
+    }
+    fn breaks(_: &mut u32, _: &Epoch, (): ()) {
+        panic!("in the inner one");
+    }
+    fn around(_: &mut (), e: &Epoch, other: Handle<u32>) {
+        e.call(e.rank(), &other, (), breaks);
+    }
+    on_sizes(&[1, 2, 3], |g| {
+        for to in 0..g.size() {
+            for name in ["outer", "breaks"] {
+                let (object, other) = (g.object(()), g.object(0));
+                let error = g
+                    .try_epoch(Tuning::new(), |e| {
+                        if e.rank() == 0 {
+                            match name {
+                                "outer" => e.call(to, &object, other.handle(), outer),
+                                _ => e.call(to, &object, other.handle(), around),
+                            }
+                        }
+                    })
+                    .unwrap_err();
+                check(&error, ErrorKind::RemotePanic, &[&format!("::{name}, sent by rank ")]);
+                is_everybodys(g, &error);
+            }
+        }
+    });
+}
+
+/// X2: whoever catches a method's panic, the epoch has failed, here as elsewhere; and methods are counted rightly.
+#[test]
+fn a_panic_of_a_method_that_the_program_catches_is_an_error_of_the_epoch() {
+    on_sizes(&[1, 2, 3], |g| {
+        for to in 0..g.size() {
+            let (object, other) = (g.object(0), g.object(0));
+            let error = g
+                .try_epoch(Tuning::new().nesting(4), |e| {
+                    if e.rank() != 0 {
+                        return;
+                    }
+                    for _ in 0..10 {
+                        let called = catch_unwind(AssertUnwindSafe(|| {
+                            e.call(to, &object, (), |_, _, ()| -> u8 { panic!("it is caught") });
+                        }));
+                        assert!(called.is_err());
+                    }
+                    e.call(0, &other, (), |other, _, ()| *other += 1);
+                })
+                .unwrap_err();
+            check(&error, ErrorKind::RemotePanic, &["it is caught"]);
+            is_everybodys(g, &error);
+            assert_eq!(other.with(|other| *other), i32::from(g.rank() == 0));
+        }
+    });
+}
