@@ -18,7 +18,8 @@ pub(super) struct Representative<T> {
     pub(super) value: RefCell<T>,
     /// Where the object was made.
     site: &'static Location<'static>,
-    /// No other object of the group has this name: its number, and above it the number of its making.
+    /// No other object of the run has this name, as far as can be told: its number in the group, and above it the number
+    /// of its making.
     pub(super) name: Cell<u64>,
     /// Whether a method has panicked on it, or is under way.
     pub(super) is_poisoned: Cell<bool>,
@@ -107,8 +108,9 @@ impl Group {
         });
         let core = Rc::clone(self.core());
         let number = core.add_object(Rc::clone(&here) as Rc<dyn Numbered>, type_hash::<Representative<T>>());
-        // What was declared so far is the same on all members, and another each time.
-        here.name.set(u64::from(number) | mix(core.declared(), 0x0B_1EC7) << 32);
+        // What was declared so far is the same on all members, and another each time; other groups may have declared
+        // the same.
+        here.name.set(u64::from(number) | mix(core.declared(), core.key()) << 32);
         Object { core, here }
     }
 }

@@ -1,8 +1,11 @@
-//! Methods that fail, and what everybody hears of it (X2, X3).
+//! Methods that fail, and what everybody hears of it (X1 to X3).
 
 use crate::{SEVERAL, check, is_everybodys};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use superstep::{Epoch, ErrorKind, Handle, Tuning, testing::on_sizes};
+use superstep::{
+    Epoch, ErrorKind, Group, Handle, Tuning,
+    testing::{failing, on_sizes},
+};
 
 /// X3: later requests to the object do not hide why it cannot be used.
 #[test]
@@ -93,6 +96,21 @@ fn a_deadlock_that_is_caught_is_still_everybodys_error() {
         is_everybodys(g, &error);
         assert_eq!(object.with(|object| *object), 0);
     });
+}
+
+/// X1: two groups may have declared the same, and still have objects of their own.
+#[test]
+fn a_handle_of_another_group_is_refused() {
+    let claim = |g: &mut Group| {
+        let object = g.object(0);
+        let outer = object.handle();
+        g.split(1, |sub| {
+            let inner = sub.object(0);
+            sub.epoch(|e| e.send(0, &outer, 1, |object, _, x| *object += x));
+            drop(inner);
+        });
+    };
+    failing(&[1, 2, 4], claim, |_, error| check(&error, ErrorKind::HandleMismatch, &["another group"]));
 }
 
 /// X3: the method that panicked is named, and not one that it had called.
