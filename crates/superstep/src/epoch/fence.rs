@@ -45,18 +45,21 @@ impl Epoch {
     /// ended its body. Says whether the epoch is over.
     pub(super) fn count(&self, why: Option<&dyn Fn() -> String>) -> Result<bool> {
         let state = &*self.state;
-        let Counting { is_entered, last } = state.counting.get();
+        let Counting { is_entered, last, .. } = state.counting.get();
         let mut circle = self.core.circle.borrow_mut();
         if !is_entered {
             let has_failed = if state.failure.borrow().is_some() { FAILED } else { 0 };
             let waits = if why.is_some() { WAITS } else { 0 };
             let (sent, came, held) = (state.sent.get(), state.came.get(), state.held.get());
             circle.enter_count([sent, came, held, waits + has_failed, state.runs.get()])?;
-            state.counting.set(Counting { is_entered: true, last });
+            state.counting.set(Counting { is_entered: true, last, came });
         }
         let Some(sum) = circle.counted()? else { return Ok(false) };
         drop(circle);
-        state.counting.set(Counting { is_entered: false, last: Some(sum) });
+        let is_unmoved = state.counting.get().came == state.came.get();
+        state.counting.set(Counting { is_entered: false, last: Some(sum), came: 0 });
+        // Who could not use it must not use it later.
+        state.is_loose.set(false);
         match verdict(last, sum) {
             Verdict::Open => Ok(false),
             Verdict::Quiet if sum[STATE] < FAILED => Ok(true),
@@ -64,7 +67,8 @@ impl Epoch {
             // In order nobody can go on. Once it is tried whether somebody can out of order.
             Verdict::Stuck if state.loosened_at.get() != Some(sum) => {
                 state.loosened_at.set(Some(sum));
-                state.is_loose.set(true);
+                // Others may have seen the sum sooner: who has heard from them can go on in order.
+                state.is_loose.set(is_unmoved);
                 state.counting.set(Counting::default());
                 Ok(false)
             }

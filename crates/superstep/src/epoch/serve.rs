@@ -157,6 +157,8 @@ impl Epoch {
             let Some(from) = self.core.circle.borrow_mut().next_letter(&mut letter)? else { return Ok(any) };
             any = true;
             add(&state.came, 1);
+            // Somebody can go on, and so requests run in order again.
+            state.is_loose.set(false);
             let (is_bare, taken);
             if let Some(moved) = letter.moved.pop() {
                 let mut block = moved.downcast::<Block>().map_err(|_| damaged())?;

@@ -29,6 +29,8 @@ pub(super) struct Counting {
     pub(super) is_entered: bool,
     /// The last sum.
     pub(super) last: Option<Counts>,
+    /// How many letters had come when it was entered.
+    pub(super) came: u64,
 }
 
 pub(super) struct State {

@@ -1,4 +1,4 @@
-//! Methods that fail, and what everybody hears of it (X1 to X3).
+//! Methods that fail, and what everybody hears of it (X1 to X3, E3).
 
 use crate::{SEVERAL, check, is_everybodys};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -172,5 +172,43 @@ fn a_panic_of_a_method_that_the_program_catches_is_an_error_of_the_epoch() {
             is_everybodys(g, &error);
             assert_eq!(other.with(|other| *other), i32::from(g.rank() == 0));
         }
+    });
+}
+
+/// E3: that a request may once run out of order, where nobody could go on otherwise, is over with that one.
+#[test]
+fn requests_run_in_order_again_after_one_could_not() {
+    type Pair = (Handle<Vec<u32>>, Handle<Vec<u32>>);
+    /// Waits with its object busy until a request that stands behind one to that object has run.
+    fn outer(_: &mut Vec<u32>, e: &Epoch, pair: Pair) {
+        e.call(0, &pair.1, pair, |_, e, (x, y)| {
+            e.send(1, &x, (), |_, _, ()| ());
+            e.call(1, &y, (), |_, _, ()| ());
+        });
+    }
+    /// Keeps its object busy while rank 0 sends it two further requests.
+    fn busy(_: &mut Vec<u32>, e: &Epoch, (x, y): Pair) {
+        e.call(0, &y, (x, y), |_, e, (x, y)| {
+            e.send(2, &x, y, |_, e, y| e.call(2, &y, (), |order, _, ()| order.push(1)));
+            e.send(2, &y, (), |order, _, ()| order.push(2));
+            e.flush();
+        });
+        // The answer came behind the two.
+        for _ in 0..10 {
+            e.poll();
+        }
+        e.call(2, &y, (), |order, _, ()| order.push(0));
+    }
+    on_sizes(&[3, 4], |g| {
+        let (x, y) = (g.object(Vec::new()), g.object(Vec::new()));
+        let pair = (x.handle(), y.handle());
+        g.epoch(|e| {
+            if e.rank() == 0 {
+                e.call(1, &x, pair, outer);
+                e.call(2, &x, pair, busy);
+            }
+        });
+        let expected = if g.rank() == 2 { vec![0, 1, 2] } else { Vec::new() };
+        assert_eq!(y.with(|y| y.clone()), expected);
     });
 }
