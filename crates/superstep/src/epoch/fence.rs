@@ -15,8 +15,10 @@ const CAME: usize = 1;
 const STATE: usize = 3;
 /// Added to `STATE` by each member that waits for an answer.
 const WAITS: u64 = 1;
+/// Added to `STATE` by each member that was told something in a collective which it did not come to.
+const LEFT: u64 = 1 << 20;
 /// Added to `STATE` by each member whose epoch has failed.
-const FAILED: u64 = 1 << 32;
+const FAILED: u64 = 1 << 40;
 
 /// What two sums say, of which the second was begun when everybody had seen the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +37,7 @@ pub(super) fn verdict(last: Option<Counts>, now: Counts) -> Verdict {
     let is_settled = now[SENT] == now[CAME] && (last == Some(now) || now[SENT] == 0);
     match now {
         _ if !is_settled => Verdict::Open,
-        [_, _, 0, state, _] if state % FAILED == 0 => Verdict::Quiet,
+        [_, _, 0, state, _] if state % LEFT == 0 => Verdict::Quiet,
         _ => Verdict::Stuck,
     }
 }
@@ -50,8 +52,9 @@ impl Epoch {
         if !is_entered {
             let has_failed = if state.failure.borrow().is_some() { FAILED } else { 0 };
             let waits = if why.is_some() { WAITS } else { 0 };
+            let left = if why.is_none() && !state.notes.borrow().is_empty() { LEFT } else { 0 };
             let (sent, came, held) = (state.sent.get(), state.came.get(), state.held.get());
-            circle.enter_count([sent, came, held, waits + has_failed, state.runs.get()])?;
+            circle.enter_count([sent, came, held, waits + left + has_failed, state.runs.get()])?;
             state.counting.set(Counting { is_entered: true, last, came });
         }
         let Some(sum) = circle.counted()? else { return Ok(false) };
@@ -62,7 +65,11 @@ impl Epoch {
         state.is_loose.set(false);
         match verdict(last, sum) {
             Verdict::Open => Ok(false),
-            Verdict::Quiet if sum[STATE] < FAILED => Ok(true),
+            Verdict::Quiet if sum[STATE] < LEFT => Ok(true),
+            Verdict::Quiet if sum[STATE] < FAILED => {
+                self.note_missed();
+                Err(self.agree()?)
+            }
             Verdict::Quiet => Err(self.agree()?),
             // In order nobody can go on. Once it is tried whether somebody can out of order.
             Verdict::Stuck if state.loosened_at.get() != Some(sum) => {
@@ -97,6 +104,17 @@ impl Epoch {
                 return Ok(());
             }
             self.rest_in_count()?;
+        }
+    }
+
+    /// Notes as a failure that others have told this processor something in a collective which it did not come to.
+    #[cold]
+    fn note_missed(&self) {
+        let notes = self.state.notes.borrow();
+        if let Some((_, from)) = notes.keys().min() {
+            let what =
+                format!("rank {from} is in a collective of this epoch that rank {} did not come to", self.rank());
+            self.note_failure(&self.error(ErrorKind::StepMismatch, &what));
         }
     }
 

@@ -125,6 +125,26 @@ fn a_collective_that_not_everybody_comes_to_is_an_error() {
     });
 }
 
+/// X2: members that broadcast from different roots, or not at all, hear of it at the epoch's end.
+#[test]
+fn a_broadcast_that_others_do_not_take_in_is_an_error() {
+    let roots: [fn(&Epoch) -> Option<usize>; 2] = [|e| Some(e.rank() % 2), |e| (e.rank() == 0).then_some(0)];
+    for root_of in roots {
+        on_sizes(&[2, 3, 4], |g| {
+            let object = g.object(0);
+            let error = g
+                .try_epoch(Tuning::new(), |e| {
+                    if let Some(root) = root_of(e) {
+                        e.broadcast(root, &object, Some(1), |object, _, x| *object += x);
+                    }
+                })
+                .unwrap_err();
+            check(&error, ErrorKind::StepMismatch, &["collective"]);
+            is_everybodys(g, &error);
+        });
+    }
+}
+
 /// X1: what is lent cannot be lent again, and a method finds it free.
 #[test]
 fn what_is_lent_is_not_lent_twice() {
