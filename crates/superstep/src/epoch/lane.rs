@@ -258,10 +258,9 @@ impl Lane {
         // Where runs become longer again they move.
         self.changes = if goes_on { self.changes.saturating_sub(1) } else { (self.changes + 1).min(2 * CHANGES) };
         let start = bytes.len();
-        if let Err(error) = encode(bytes) {
-            self.sheet.undo(start);
-            return Err(error);
-        }
+        let unfinished = Unfinished { sheet: &mut self.sheet, start };
+        encode(&mut unfinished.sheet.bytes)?;
+        std::mem::forget(unfinished);
         self.room.count = self.room.count.saturating_sub(1);
         Ok(self.room.count == 0 || self.sheet.bytes.len() >= self.usual.bytes)
     }
@@ -326,6 +325,18 @@ impl Lane {
 fn append_report(error: &Error, bytes: &mut Vec<u8>) -> Result {
     bytes.extend_from_slice(&error.report());
     Ok(())
+}
+
+/// Something that is being written. It is taken back if it cannot be written, or if the program's part in that panics.
+struct Unfinished<'a> {
+    sheet: &'a mut Sheet,
+    start: usize,
+}
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        self.sheet.undo(self.start);
+    }
 }
 
 /// The vectors that runs are made of.

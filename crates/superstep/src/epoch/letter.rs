@@ -159,6 +159,8 @@ const HEADER: usize = 5 * WORD;
 /// The header of something that is alone in its letter, and what marks it.
 const LONE_HEADER: usize = 3 * WORD;
 const LONE: u64 = 0x80;
+/// So many things are in one item at most: what has no size may be counted, but not without end.
+const MOST: u64 = 1 << 20;
 /// Up to so many bytes are moved up behind a shorter header.
 const MOVED_UP: usize = 256;
 
@@ -183,7 +185,8 @@ impl Sheet {
             Some((open, _, count))
                 if (open.tag, open.names) == (header.tag, header.names)
                     && matches!(header.tag, Tag::Requests | Tag::Questions | Tag::Answers)
-                    && (header.tag == Tag::Requests || open.first + *count == header.first) =>
+                    && (header.tag == Tag::Requests || open.first + *count == header.first)
+                    && *count < MOST =>
             {
                 *count += 1;
                 (&mut self.bytes, true)
@@ -218,7 +221,8 @@ impl Sheet {
         if let Some((_, at, count)) = &mut self.open {
             *count -= 1;
             if *count == 0 {
-                let at = *at;
+                // Where nothing else was written, there is no letter.
+                let at = if *at == WORD { 0 } else { *at };
                 self.bytes.truncate(at);
                 self.open = None;
             }
@@ -289,7 +293,7 @@ pub(super) fn read(bytes: &Rc<Vec<u8>>, methods: &Methods, mut take: impl FnMut(
             (count, first, range) = (kind >> 8, word(bytes, at + 3 * WORD)?, start..end);
         }
         let end = range.end;
-        if end > bytes.len() {
+        if end > bytes.len() || count > MOST {
             return Err(damaged());
         }
         let (tag, shared) = (kind & 0x7F, || Rc::clone(bytes));
@@ -386,6 +390,28 @@ mod tests {
             };
             assert_eq!((taken, &bytes[at]), (5, &vec![7; len][..]));
         }
+    }
+
+    #[test]
+    fn what_is_taken_back_leaves_no_letter_and_long_runs_are_split() {
+        let mut sheet = Sheet::default();
+        let header = Header { tag: Tag::Requests, names: [1, 2], first: 0 };
+        let start = sheet.item(header).0.len();
+        sheet.undo(start);
+        assert!(sheet.is_empty());
+        for _ in 0..=MOST {
+            sheet.item(header);
+        }
+        assert_eq!(sheet.open.map(|(_, at, count)| (at, count)), Some((WORD + HEADER, 1)));
+    }
+
+    /// X5: nothing is believed that no sender would write.
+    #[test]
+    fn a_count_that_no_letter_holds_is_refused() {
+        let mut bytes = letter();
+        let kind = Tag::Requests as u64 | (MOST + 1) << 8;
+        bytes[WORD..2 * WORD].copy_from_slice(&kind.to_le_bytes());
+        assert!(read(&Rc::new(bytes), &Methods::default(), |_| ()).is_err());
     }
 
     /// X5: what makes no sense is an error, and nothing is read past the end.

@@ -2,7 +2,10 @@
 
 use crate::{SEVERAL, check, here, is_everybodys};
 use serde::{Deserialize, Serialize, Serializer};
-use std::sync::Mutex;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Mutex,
+};
 use superstep::{
     Epoch, ErrorKind, Group, Object, Tuning, Volatile,
     testing::{failing, on_sizes},
@@ -199,6 +202,43 @@ fn an_argument_that_cannot_be_encoded_is_refused() {
         object.with(|object| *object)
     });
     assert_eq!(sum.unwrap(), 1);
+}
+
+/// An argument that some of the time cannot be written.
+#[derive(Clone, Deserialize)]
+struct Moody(u8);
+
+impl Serialize for Moody {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            0 => Err(serde::ser::Error::custom("not today")),
+            1 => panic!("never again"),
+            x => serializer.serialize_u8(x),
+        }
+    }
+}
+
+/// X1: what cannot be written leaves the letter as it was, and the epoch ends.
+#[test]
+fn an_argument_that_is_refused_leaves_no_trace_in_the_letter() {
+    for befores in [0, 3] {
+        on_sizes(&[2, 3], |g| {
+            let sum = g.object(0);
+            g.epoch(|e| {
+                let next = (e.rank() + 1) % e.size();
+                let send = |mood| e.send(next, &sum, Moody(mood), |sum, _, mood| *sum += u32::from(mood.0));
+                (0..befores).for_each(|_| send(5));
+                for mood in [0, 1] {
+                    // Where values move nothing is refused.
+                    let _ = catch_unwind(AssertUnwindSafe(|| send(mood)));
+                    e.flush();
+                }
+                (0..befores).for_each(|_| send(5));
+            });
+            let sum = sum.with(|sum| *sum);
+            assert!(sum == 10 * befores || sum == 10 * befores + 1, "{sum}");
+        });
+    }
 }
 
 /// X3: who looks for what a method should have done hears that it has failed, wherever it looks.
