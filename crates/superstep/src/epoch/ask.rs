@@ -107,7 +107,7 @@ impl Epoch {
     /// As `send`; with the group's error if methods wait for each other; and with what the method has panicked with.
     #[track_caller]
     #[inline]
-    pub fn call<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + 'static>(
+    pub fn call<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + Send + 'static>(
         &self,
         to: usize,
         on: &impl Target<T>,
@@ -133,7 +133,7 @@ impl Epoch {
 
     /// Runs a method on this processor's representative.
     #[inline]
-    fn call_here<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + 'static>(
+    fn call_here<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + Send + 'static>(
         &self,
         on: &impl Target<T>,
         args: A,
@@ -187,7 +187,7 @@ impl Epoch {
     /// That of a request there and an answer back, in as few letters as there can be.
     #[track_caller]
     #[inline]
-    pub fn ask<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + 'static>(
+    pub fn ask<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + Send + 'static>(
         &self,
         to: usize,
         on: &impl Target<T>,
@@ -199,7 +199,7 @@ impl Epoch {
     }
 
     #[inline]
-    fn try_ask<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + 'static>(
+    fn try_ask<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + Send + 'static>(
         &self,
         to: usize,
         on: &impl Target<T>,
@@ -268,7 +268,7 @@ impl Epoch {
     /// assert_eq!(all.unwrap(), [[0, 1, 4], [0, 1, 4], [0, 1, 4]]);
     /// ```
     #[track_caller]
-    pub fn call_all<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + 'static>(
+    pub fn call_all<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + Send + 'static>(
         &self,
         on: &impl Target<T>,
         args: A,

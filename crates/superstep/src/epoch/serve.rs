@@ -242,6 +242,17 @@ impl Epoch {
         Ok(has_come || has_run)
     }
 
+    /// Whether a request could run, if there were not as many methods under way as there may be.
+    pub(super) fn is_too_deep(&self) -> bool {
+        let state = &*self.state;
+        if state.depth.get() < state.tuning.get().nesting {
+            return false;
+        }
+        let registry = self.core.registry.borrow();
+        let is_free = |it: &Requests| registry.object(it.object as u32).is_none_or(|object| !object.is_borrowed());
+        state.sources.iter().any(|source| source.left.get() == 0 && source.queue.borrow().front().is_some_and(is_free))
+    }
+
     /// The next run of a source that may begin.
     fn next_run(&self, from: usize) -> Option<Requests> {
         let state = &*self.state;

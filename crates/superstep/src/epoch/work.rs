@@ -68,14 +68,14 @@ impl<T, A, R, M: Copy> Clone for Asked<T, A, R, M> {
 }
 impl<T, A, R, M: Copy> Copy for Asked<T, A, R, M> {}
 
-impl<T: 'static, A: Value, M: Fn(&mut T, &Epoch, A) + Copy + 'static> Act<Serving> for Sent<T, A, M> {
+impl<T: 'static, A: Value, M: Fn(&mut T, &Epoch, A) + Copy + Send + 'static> Act<Serving> for Sent<T, A, M> {
     fn act(&self, work: Work<'_>) {
         let epoch = work.epoch;
         work.run::<T, A>(type_name::<M>(), |object, _, arguments| (self.0)(object, epoch, arguments));
     }
 }
 
-impl<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + 'static> Act<Serving>
+impl<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + Send + 'static> Act<Serving>
     for Asked<T, A, R, M>
 {
     fn act(&self, work: Work<'_>) {

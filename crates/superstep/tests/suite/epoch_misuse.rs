@@ -241,6 +241,52 @@ fn an_argument_that_is_refused_leaves_no_trace_in_the_letter() {
     }
 }
 
+/// An argument that cannot be read.
+#[derive(Clone, Serialize)]
+struct Sealed(u8);
+
+impl<'de> Deserialize<'de> for Sealed {
+    fn deserialize<D: serde::Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+        Err(serde::de::Error::custom("it is sealed"))
+    }
+}
+
+/// X5: who sent what cannot be read, and for which method.
+#[test]
+fn an_argument_that_cannot_be_decoded_names_its_method_and_its_sender() {
+    use superstep::{Config, Fabric};
+    fn open(_: &mut u32, _: &Epoch, _: Sealed) {}
+    let error = Config::new().procs(2).fabric(Fabric::Sim { seed: 1, shares_memory: false }).run(|g| {
+        let object = g.object(0);
+        g.epoch(|e| {
+            if e.rank() == 0 {
+                e.send(1, &object, Sealed(1), open);
+            }
+        });
+    });
+    check(&error.unwrap_err(), ErrorKind::Damaged, &["::open", "sent by rank 0", "Sealed", "epoch_misuse.rs:"]);
+}
+
+/// E4: who polls where no further method may run does not poll in vain.
+#[test]
+fn a_poll_at_the_bound_of_nesting_is_an_error_if_something_waits() {
+    on_sizes(&[1, 2, 3], |g| {
+        let (object, other) = (g.object(0), g.object(0));
+        let error = g
+            .try_epoch(Tuning::new().nesting(1), |e| {
+                e.send(e.rank(), &other, (), |_, _, ()| ());
+                e.call(e.rank(), &object, other.handle(), |_, e, other| {
+                    e.poll();
+                    e.send(e.rank(), &other, (), |_, _, ()| ());
+                    e.poll();
+                });
+            })
+            .unwrap_err();
+        check(&error, ErrorKind::TooDeep, &["1 deep", "epoch_misuse.rs:"]);
+        is_everybodys(g, &error);
+    });
+}
+
 /// X3: who looks for what a method should have done hears that it has failed, wherever it looks.
 #[test]
 fn a_processor_that_polls_hears_that_a_method_has_panicked() {
