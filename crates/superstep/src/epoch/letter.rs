@@ -44,6 +44,8 @@ pub(super) struct Requests {
     /// How many questions there are.
     pub(super) count: u64,
     pub(super) arguments: Arguments,
+    /// Whether the sender hears that its letter was taken in when this run begins.
+    pub(super) is_last: bool,
 }
 
 /// One item of a letter.
@@ -94,7 +96,8 @@ impl Moved {
         take(match self {
             Self::Written(bytes) => return read(&Rc::new(bytes), methods, take).map(|_| ()),
             Self::Requests { method, object, ticket, count, arguments } => {
-                Item::Requests(Requests { method, object, ticket, count, arguments: Arguments::Moved(arguments) })
+                let arguments = Arguments::Moved(arguments);
+                Item::Requests(Requests { method, object, ticket, count, arguments, is_last: false })
             }
             Self::Answers { first, count, answers } => Item::Answers { first, count, answers: Answers::Moved(answers) },
             Self::Failure { ticket, error } => {
@@ -302,7 +305,7 @@ pub(super) fn read(bytes: &Rc<Vec<u8>>, methods: &Methods, mut take: impl FnMut(
                 let method = methods.find(name)?;
                 let ticket = (tag == Tag::Questions as u64).then_some(first);
                 let arguments = Arguments::Encoded { bytes: shared(), at: range, count };
-                Item::Requests(Requests { method, object, ticket, count, arguments })
+                Item::Requests(Requests { method, object, ticket, count, arguments, is_last: false })
             }
             3 => Item::Answers { first, count, answers: Answers::Encoded { bytes: shared(), at: range } },
             4 => {

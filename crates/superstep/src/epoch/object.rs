@@ -18,8 +18,7 @@ pub(super) struct Representative<T> {
     pub(super) value: RefCell<T>,
     /// Where the object was made.
     site: &'static Location<'static>,
-    /// No other object of the run has this name, as far as can be told: its number in the group, and above it the number
-    /// of its making.
+    /// No other object of the run has this name: its number in the group, and above it the number of its making.
     pub(super) name: Cell<u64>,
     /// Whether a method has panicked on it, or is under way.
     pub(super) is_poisoned: Cell<bool>,

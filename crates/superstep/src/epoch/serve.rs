@@ -77,15 +77,10 @@ impl Epoch {
         if state.depth.get() > 0 || !is_behind() {
             return Ok(());
         }
-        // The other one must have everything that it may wait for.
-        self.post_all()?;
-        while is_behind() {
-            if !self.serve()? {
-                self.core.circle.borrow_mut().rest()?;
-            }
-            self.check_failure()?;
-        }
-        Ok(())
+        // Where nobody can go on, the other one may wait for what is behind all this.
+        let why = || format!("until rank {to} has caught up with what was sent to it");
+        // It has much to do: this processor does not need to be quick.
+        self.wait(0, &why, || (!is_behind() || state.is_loose.replace(false)).then_some(()))
     }
 
     /// Sends everything that waits.
@@ -159,6 +154,7 @@ impl Epoch {
             add(&state.came, 1);
             // Somebody can go on, and so requests run in order again.
             state.is_loose.set(false);
+            let held = state.held.get();
             let (is_bare, taken);
             if let Some(moved) = letter.moved.pop() {
                 let mut block = moved.downcast::<Block>().map_err(|_| damaged())?;
@@ -182,17 +178,32 @@ impl Epoch {
                 taken = letter::read(&page, &state.methods, |item| self.take_item(from, item))?;
                 state.page.set(Some(page));
             }
-            let mut lanes = state.lanes.borrow_mut();
-            let lane = lanes.get_mut(from).ok_or_else(damaged)?;
-            lane.taken_there = lane.taken_there.max(taken);
-            lane.taken_here += u64::from(!is_bare);
-            // Who sends much hears of it even if nothing goes the other way.
-            let is_due = lane.taken_here - lane.told > state.tuning.get().window / 2;
-            drop(lanes);
-            if is_due {
-                self.post(from)?;
+            if let Some(lane) = state.lanes.borrow_mut().get_mut(from) {
+                lane.taken_there = lane.taken_there.max(taken);
+            }
+            let mut queue = state.sources.get(from).ok_or_else(damaged)?.queue.borrow_mut();
+            // What waits behind a busy object takes up memory: its sender is to be held back until it runs.
+            match queue.back_mut() {
+                Some(last) if state.held.get() > held => last.is_last = true,
+                _ if is_bare => {}
+                _ => {
+                    drop(queue);
+                    self.acknowledge(from)?;
+                }
             }
         }
+    }
+
+    /// Counts a letter of `from` as taken in, and says so now and then: who sends much hears of it even if nothing goes
+    /// the other way.
+    fn acknowledge(&self, from: usize) -> Result {
+        let state = &*self.state;
+        let mut lanes = state.lanes.borrow_mut();
+        let lane = &mut lanes[from];
+        lane.taken_here += 1;
+        let is_due = lane.taken_here - lane.told > state.tuning.get().window / 2;
+        drop(lanes);
+        if is_due { self.post(from) } else { Ok(()) }
     }
 
     /// Puts an item where it belongs.
@@ -233,6 +244,9 @@ impl Epoch {
             for _ in 0..queued {
                 let Some(requests) = self.next_run(from) else { break };
                 has_run = true;
+                if requests.is_last {
+                    self.acknowledge(from)?;
+                }
                 self.run(from, requests)?;
             }
         }
@@ -275,7 +289,7 @@ impl Epoch {
     /// Works off a run.
     fn run(&self, from: usize, requests: Requests) -> Result {
         let state = &*self.state;
-        let Requests { method, object, ticket, count, arguments } = requests;
+        let Requests { method, object, ticket, count, arguments, .. } = requests;
         let source = &state.sources[from];
         let mut outcome = Ok(());
         let left_before = source.left.replace(if ticket.is_some() { count as usize } else { 0 });
@@ -315,7 +329,11 @@ impl Epoch {
     }
 
     /// Waits until `ready`, and serves others meanwhile; `why` says what is waited for.
-    pub(super) fn wait_until<R>(&self, why: &dyn Fn() -> String, mut ready: impl FnMut() -> Option<R>) -> Result<R> {
+    pub(super) fn wait_until<R>(&self, why: &dyn Fn() -> String, ready: impl FnMut() -> Option<R>) -> Result<R> {
+        self.wait(PATIENCE, why, ready)
+    }
+
+    fn wait<R>(&self, patience: u32, why: &dyn Fn() -> String, mut ready: impl FnMut() -> Option<R>) -> Result<R> {
         let mut polls = 0;
         loop {
             if let Some(found) = ready() {
@@ -332,7 +350,7 @@ impl Epoch {
                 continue;
             }
             polls += 1;
-            if polls < PATIENCE {
+            if polls < patience {
                 std::hint::spin_loop();
                 continue;
             }

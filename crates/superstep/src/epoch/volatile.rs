@@ -442,8 +442,8 @@ impl Epoch {
         if is_current(&before) { Ok(before) } else { Err(before) }
     }
 
-    /// Refuses a variable that cannot be reached, and looks for what came now and then: a loop that waits for a value must
-    /// not keep others waiting.
+    /// Refuses a variable that cannot be reached, and looks for what came now and then: a loop that waits for a value
+    /// must not keep others waiting.
     #[inline]
     fn store_of<'a, T: Element>(&self, variable: &'a Volatile<T>, site: &Location<'_>) -> &'a Store<T> {
         let inner = &*variable.inner;
