@@ -25,7 +25,7 @@ pub trait Task: 'static {
 }
 
 /// What can be called: a type without size.
-pub trait Act<K: Task>: Copy + 'static {
+pub trait Act<K: Task>: Copy + Send + 'static {
     /// Does it.
     fn act(&self, with: K::Of<'_>);
 }

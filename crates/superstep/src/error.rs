@@ -1,5 +1,6 @@
 //! What went wrong, in one line.
 
+use crate::panics::{self, Cause};
 use fabric::Failure;
 use serde::{Deserialize, Serialize};
 use std::{fmt, panic::Location, sync::Arc};
@@ -241,6 +242,7 @@ impl Error {
 
     /// Unwinds the processor with this error. The panic hook stays silent: `run` returns the error.
     pub(crate) fn raise(self) -> ! {
+        panics::note(Cause::Error(self.clone()));
         std::panic::resume_unwind(Box::new(self))
     }
 

@@ -9,6 +9,27 @@ use std::{any::Any, cell::RefCell, panic, sync::Once};
 
 thread_local! {
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<Cause>> = const { RefCell::new(None) };
+}
+
+/// What a processor unwinds with.
+#[derive(Clone)]
+pub(crate) enum Cause {
+    /// An error of this library.
+    Error(Error),
+    /// A panic of the program.
+    Panic(Error),
+}
+
+/// Notes what this processor is about to unwind with.
+pub(crate) fn note(cause: Cause) {
+    LAST.with_borrow_mut(|last| *last = Some(cause));
+}
+
+/// What this processor unwinds with, for those who do not have the payload: what is dropped on the way.
+pub(crate) fn last() -> Cause {
+    let unknown = || Cause::Panic(Error::new(ErrorKind::Panicked, "a panic of which nothing is known"));
+    LAST.with_borrow(Clone::clone).unwrap_or_else(unknown)
 }
 
 /// Makes sure that places are noted.
@@ -20,6 +41,7 @@ pub(crate) fn note_places() {
             if fabric::threads::is_processor() {
                 let place = info.location().map(|at| format!("{}:{}", at.file(), at.line()));
                 PLACE.with_borrow_mut(|last| *last = place);
+                note(Cause::Panic(to_error(info.payload())));
             }
             before(info);
         }));

@@ -124,6 +124,11 @@ impl Core {
         })
     }
 
+    /// A number that no other group of the run has, the same on every member.
+    pub(crate) fn key(&self) -> u64 {
+        self.key
+    }
+
     /// A key for a further circle, the same on every member.
     pub(crate) fn fresh_key(&self) -> u64 {
         self.keys_given.set(self.keys_given.get() + 1);

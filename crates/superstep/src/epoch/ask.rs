@@ -4,7 +4,7 @@ use super::{
     Epoch,
     book::Book,
     object::Target,
-    state::State,
+    running::Running,
     work::{Asked, Serving},
 };
 use crate::{
@@ -81,17 +81,6 @@ impl<R> std::fmt::Debug for Answer<R> {
     }
 }
 
-/// Counts a method as under way. It is not taken back if the method panics: that is how the panic is known to be one
-/// of a method.
-#[inline]
-fn in_method<R>(state: &State, method: impl FnOnce() -> R) -> R {
-    let depth = state.depth.get();
-    state.depth.set(depth + 1);
-    let result = method();
-    state.depth.set(depth);
-    result
-}
-
 impl Epoch {
     /// Runs `method` on processor `to`, as [`send`](Self::send) does, and waits for what it returns. Others are served
     /// meanwhile; a method that calls gives way to them here and only here, and its own object waits for it.
@@ -118,7 +107,7 @@ impl Epoch {
     /// As `send`; with the group's error if methods wait for each other; and with what the method has panicked with.
     #[track_caller]
     #[inline]
-    pub fn call<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + 'static>(
+    pub fn call<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + Send + 'static>(
         &self,
         to: usize,
         on: &impl Target<T>,
@@ -144,7 +133,7 @@ impl Epoch {
 
     /// Runs a method on this processor's representative.
     #[inline]
-    fn call_here<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + 'static>(
+    fn call_here<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + Send + 'static>(
         &self,
         on: &impl Target<T>,
         args: A,
@@ -170,14 +159,11 @@ impl Epoch {
             return Err(self.core.error(ErrorKind::StillBorrowed, what, site));
         };
         if object.is_poisoned.get() {
-            let what = format!("a method of the {} was called, but another has panicked", object.describe());
-            return Err(self.core.error(ErrorKind::Poisoned, what, site));
+            return Err(object.refusal(&self.core, "a method was called of", site));
         }
-        state.method.set(type_name::<M>());
-        // Taken back when the method has ended well.
-        object.is_poisoned.set(true);
-        let answer = in_method(state, || method(&mut value, self, args));
-        object.is_poisoned.set(false);
+        let running = Running::begin(self, &object, state.rank, type_name::<M>());
+        let answer = method(&mut value, self, args);
+        running.end();
         Ok(answer)
     }
 
@@ -201,7 +187,7 @@ impl Epoch {
     /// That of a request there and an answer back, in as few letters as there can be.
     #[track_caller]
     #[inline]
-    pub fn ask<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + 'static>(
+    pub fn ask<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + Send + 'static>(
         &self,
         to: usize,
         on: &impl Target<T>,
@@ -213,7 +199,7 @@ impl Epoch {
     }
 
     #[inline]
-    fn try_ask<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + 'static>(
+    fn try_ask<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + Send + 'static>(
         &self,
         to: usize,
         on: &impl Target<T>,
@@ -258,6 +244,7 @@ impl Epoch {
         let why = || format!("for an answer of rank {} ({}:{})", answer.from, site.file(), site.line());
         let taken = self.wait_until(&why, || answer.book.take(answer.from, answer.ticket))?;
         if let Err(error) = &taken {
+            // Who has failed tells everybody.
             self.state.failure.borrow_mut().get_or_insert_with(|| error.clone());
         }
         taken
@@ -281,7 +268,7 @@ impl Epoch {
     /// assert_eq!(all.unwrap(), [[0, 1, 4], [0, 1, 4], [0, 1, 4]]);
     /// ```
     #[track_caller]
-    pub fn call_all<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + 'static>(
+    pub fn call_all<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + Send + 'static>(
         &self,
         on: &impl Target<T>,
         args: A,

@@ -78,7 +78,8 @@ impl Run {
             if self.count == 1 {
                 return decode_next(&mut rest);
             }
-            let mut answers = Vec::with_capacity(self.count as usize);
+            // The count is not believed before so many answers were there.
+            let mut answers = Vec::with_capacity((self.count as usize).min(rest.len()));
             for _ in 0..self.count {
                 answers.push(Some(decode_next::<R>(&mut rest)?));
             }

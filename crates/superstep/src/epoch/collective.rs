@@ -25,7 +25,9 @@ impl Epoch {
         let (theirs, note) = self.wait_until(&why, find)?;
         if theirs != about {
             let what = format!("rank {} and rank {from} are in different collectives of this epoch", self.rank());
-            return Err(self.core.error(ErrorKind::StepMismatch, what, site));
+            let error = self.core.error(ErrorKind::StepMismatch, what, site);
+            self.note_failure(&error);
+            return Err(error);
         }
         match note {
             Note::Moved(moved) => Ok(*moved.downcast::<V>().map_err(|_| damaged())?),
@@ -86,7 +88,7 @@ impl Epoch {
     ///
     /// If there is no rank `root`, or if it gives no arguments.
     #[track_caller]
-    pub fn broadcast<T: 'static, A: Value, M: Fn(&mut T, &Epoch, A) + Copy + 'static>(
+    pub fn broadcast<T: 'static, A: Value, M: Fn(&mut T, &Epoch, A) + Copy + Send + 'static>(
         &self,
         root: usize,
         on: &impl Target<T>,
@@ -94,7 +96,7 @@ impl Epoch {
         method: M,
     ) {
         let site = Location::caller();
-        let about = mix(type_hash::<M>(), 0xB0);
+        let about = mix(mix(type_hash::<M>(), 0xB0), root as u64);
         let mine = self.core.check_rank(root, site).and_then(|()| {
             let args = args.filter(|_| self.rank() == root);
             if self.rank() == root && args.is_none() {
@@ -127,7 +129,7 @@ impl Epoch {
     ///
     /// The way up and down a tree of all processors.
     #[track_caller]
-    pub fn reduce<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + 'static>(
+    pub fn reduce<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + Send + 'static>(
         &self,
         on: &impl Target<T>,
         args: A,

@@ -15,8 +15,10 @@ const CAME: usize = 1;
 const STATE: usize = 3;
 /// Added to `STATE` by each member that waits for an answer.
 const WAITS: u64 = 1;
+/// Added to `STATE` by each member that was told something in a collective which it did not come to.
+const LEFT: u64 = 1 << 20;
 /// Added to `STATE` by each member whose epoch has failed.
-const FAILED: u64 = 1 << 32;
+const FAILED: u64 = 1 << 40;
 
 /// What two sums say, of which the second was begun when everybody had seen the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +37,7 @@ pub(super) fn verdict(last: Option<Counts>, now: Counts) -> Verdict {
     let is_settled = now[SENT] == now[CAME] && (last == Some(now) || now[SENT] == 0);
     match now {
         _ if !is_settled => Verdict::Open,
-        [_, _, 0, state, _] if state % FAILED == 0 => Verdict::Quiet,
+        [_, _, 0, state, _] if state % LEFT == 0 => Verdict::Quiet,
         _ => Verdict::Stuck,
     }
 }
@@ -45,33 +47,44 @@ impl Epoch {
     /// ended its body. Says whether the epoch is over.
     pub(super) fn count(&self, why: Option<&dyn Fn() -> String>) -> Result<bool> {
         let state = &*self.state;
-        let Counting { is_entered, last } = state.counting.get();
+        let Counting { is_entered, last, .. } = state.counting.get();
         let mut circle = self.core.circle.borrow_mut();
         if !is_entered {
             let has_failed = if state.failure.borrow().is_some() { FAILED } else { 0 };
             let waits = if why.is_some() { WAITS } else { 0 };
+            let left = if why.is_none() && !state.notes.borrow().is_empty() { LEFT } else { 0 };
             let (sent, came, held) = (state.sent.get(), state.came.get(), state.held.get());
-            circle.enter_count([sent, came, held, waits + has_failed, state.runs.get()])?;
-            state.counting.set(Counting { is_entered: true, last });
+            circle.enter_count([sent, came, held, waits + left + has_failed, state.runs.get()])?;
+            state.counting.set(Counting { is_entered: true, last, came });
         }
         let Some(sum) = circle.counted()? else { return Ok(false) };
         drop(circle);
-        state.counting.set(Counting { is_entered: false, last: Some(sum) });
+        let is_unmoved = state.counting.get().came == state.came.get();
+        state.counting.set(Counting { is_entered: false, last: Some(sum), came: 0 });
+        // Who could not use it must not use it later.
+        state.is_loose.set(false);
         match verdict(last, sum) {
             Verdict::Open => Ok(false),
-            Verdict::Quiet if sum[STATE] < FAILED => Ok(true),
+            Verdict::Quiet if sum[STATE] < LEFT => Ok(true),
+            Verdict::Quiet if sum[STATE] < FAILED => {
+                self.note_missed();
+                Err(self.agree()?)
+            }
             Verdict::Quiet => Err(self.agree()?),
             // In order nobody can go on. Once it is tried whether somebody can out of order.
             Verdict::Stuck if state.loosened_at.get() != Some(sum) => {
                 state.loosened_at.set(Some(sum));
-                state.is_loose.set(true);
+                // Others may have seen the sum sooner: who has heard from them can go on in order.
+                state.is_loose.set(is_unmoved);
                 state.counting.set(Counting::default());
                 Ok(false)
             }
             Verdict::Stuck => {
-                state.is_stuck.set(true);
                 // What has failed may be what the others wait for.
-                Err(if sum[STATE] < FAILED { self.explain(why)? } else { self.agree()? })
+                let error = if sum[STATE] < FAILED { self.explain(why)? } else { self.agree()? };
+                state.is_stuck.set(true);
+                *state.failure.borrow_mut() = Some(error.clone());
+                Err(error)
             }
         }
     }
@@ -80,6 +93,7 @@ impl Epoch {
     pub(super) fn fence(&self) -> Result {
         let mut watch = Watch::default();
         loop {
+            self.check_stuck()?;
             self.post_all()?;
             if self.serve()? {
                 watch.note(self);
@@ -90,6 +104,17 @@ impl Epoch {
                 return Ok(());
             }
             self.rest_in_count()?;
+        }
+    }
+
+    /// Notes as a failure that others have told this processor something in a collective which it did not come to.
+    #[cold]
+    fn note_missed(&self) {
+        let notes = self.state.notes.borrow();
+        if let Some((_, from)) = notes.keys().min() {
+            let what =
+                format!("rank {from} is in a collective of this epoch that rank {} did not come to", self.rank());
+            self.note_failure(&self.error(ErrorKind::StepMismatch, &what));
         }
     }
 
@@ -162,12 +187,15 @@ impl Watch {
     }
 }
 
-/// The first contribution that is not empty.
+/// The first contribution that is not empty, and that says more than that an object was used after a panic.
 struct First;
 
 impl Meld for First {
     fn meld(&mut self, left: &[u8], right: &[u8], out: &mut Vec<u8>) {
-        out.extend_from_slice(if left.is_empty() { right } else { left });
+        // What a panic has led to does not hide the panic.
+        let is_cause = |report: &[u8]| !report.is_empty() && Error::read(0, report).kind() != ErrorKind::Poisoned;
+        let is_right = left.is_empty() || (is_cause(right) && !is_cause(left));
+        out.extend_from_slice(if is_right { right } else { left });
     }
 }
 

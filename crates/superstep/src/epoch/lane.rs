@@ -209,14 +209,23 @@ impl Lane {
         self.is_urgent = true;
         if self.way == Way::Far {
             let header = Header { tag: Tag::Failure, names: [0; 2], first: ticket };
-            return self.write(header, |bytes| {
-                bytes.extend_from_slice(&error.report());
-                Ok(())
-            });
+            return self.write(header, |bytes| append_report(error, bytes));
         }
         self.close();
         self.block.items.push(Moved::Failure { ticket, error: error.clone() });
         Ok(false)
+    }
+
+    /// Adds that this processor's part of the epoch has failed.
+    pub(super) fn fault(&mut self, error: &Error) -> Result {
+        self.is_urgent = true;
+        if self.way == Way::Far {
+            let header = Header { tag: Tag::Fault, names: [0; 2], first: 0 };
+            return self.write(header, |bytes| append_report(error, bytes)).map(|_| ());
+        }
+        self.close();
+        self.block.items.push(Moved::Fault(error.clone()));
+        Ok(())
     }
 
     /// Adds a note of a collective.
@@ -249,10 +258,9 @@ impl Lane {
         // Where runs become longer again they move.
         self.changes = if goes_on { self.changes.saturating_sub(1) } else { (self.changes + 1).min(2 * CHANGES) };
         let start = bytes.len();
-        if let Err(error) = encode(bytes) {
-            self.sheet.undo(start);
-            return Err(error);
-        }
+        let unfinished = Unfinished { sheet: &mut self.sheet, start };
+        encode(&mut unfinished.sheet.bytes)?;
+        std::mem::forget(unfinished);
         self.room.count = self.room.count.saturating_sub(1);
         Ok(self.room.count == 0 || self.sheet.bytes.len() >= self.usual.bytes)
     }
@@ -310,6 +318,24 @@ impl Lane {
         self.is_urgent = false;
         self.told = self.taken_here;
         self.block.taken = self.taken_here;
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "whatever else is written may fail")]
+fn append_report(error: &Error, bytes: &mut Vec<u8>) -> Result {
+    bytes.extend_from_slice(&error.report());
+    Ok(())
+}
+
+/// Something that is being written. It is taken back if it cannot be written, or if the program's part in that panics.
+struct Unfinished<'a> {
+    sheet: &'a mut Sheet,
+    start: usize,
+}
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        self.sheet.undo(self.start);
     }
 }
 

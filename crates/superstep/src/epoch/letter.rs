@@ -12,6 +12,7 @@
 //! | answers | 3 | their type's | | the first one's number |
 //! | failure | 4 | | | the question's number |
 //! | note | 5 | its number | what it is about | |
+//! | fault | 6 | | | |
 //!
 //! The lowest 8 bits of number 0 say which item it is, the others how many there are in it; number 4 is the length of
 //! its bytes.
@@ -19,6 +20,9 @@
 //! A single question or answer is waited for, and should fit into one cache line on its way. So an item that is the
 //! only one of its letter, with one thing in it, has a header of three numbers: number 0 has 128 added and number 3 in
 //! place of the count, and the bytes go up to the letter's end.
+//!
+//! A failure answers a question. A fault belongs to none: it says that the sender's part of the epoch has failed, to
+//! whoever may wait for what will not come.
 
 use super::{
     book::Answers,
@@ -40,6 +44,8 @@ pub(super) struct Requests {
     /// How many questions there are.
     pub(super) count: u64,
     pub(super) arguments: Arguments,
+    /// Whether the sender hears that its letter was taken in when this run begins.
+    pub(super) is_last: bool,
 }
 
 /// One item of a letter.
@@ -47,6 +53,7 @@ pub(super) enum Item {
     Requests(Requests),
     Answers { first: u64, count: u64, answers: Answers },
     Note { number: u64, about: u64, note: Note },
+    Fault(Error),
 }
 
 /// What a member tells another in a collective.
@@ -78,6 +85,7 @@ pub(super) enum Moved {
         about: u64,
         note: Box<dyn Any + Send>,
     },
+    Fault(Error),
     /// Items that are written, as a letter of their own.
     Written(Vec<u8>),
 }
@@ -88,13 +96,15 @@ impl Moved {
         take(match self {
             Self::Written(bytes) => return read(&Rc::new(bytes), methods, take).map(|_| ()),
             Self::Requests { method, object, ticket, count, arguments } => {
-                Item::Requests(Requests { method, object, ticket, count, arguments: Arguments::Moved(arguments) })
+                let arguments = Arguments::Moved(arguments);
+                Item::Requests(Requests { method, object, ticket, count, arguments, is_last: false })
             }
             Self::Answers { first, count, answers } => Item::Answers { first, count, answers: Answers::Moved(answers) },
             Self::Failure { ticket, error } => {
                 Item::Answers { first: ticket, count: 1, answers: Answers::Failed(error) }
             }
             Self::Note { number, about, note } => Item::Note { number, about, note: Note::Moved(note) },
+            Self::Fault(error) => Item::Fault(error),
         });
         Ok(())
     }
@@ -135,6 +145,7 @@ pub(super) enum Tag {
     Answers,
     Failure,
     Note,
+    Fault,
 }
 
 /// The header of an item that is written.
@@ -151,6 +162,8 @@ const HEADER: usize = 5 * WORD;
 /// The header of something that is alone in its letter, and what marks it.
 const LONE_HEADER: usize = 3 * WORD;
 const LONE: u64 = 0x80;
+/// So many things are in one item at most: what has no size may be counted, but not without end.
+const MOST: u64 = 1 << 20;
 /// Up to so many bytes are moved up behind a shorter header.
 const MOVED_UP: usize = 256;
 
@@ -175,7 +188,8 @@ impl Sheet {
             Some((open, _, count))
                 if (open.tag, open.names) == (header.tag, header.names)
                     && matches!(header.tag, Tag::Requests | Tag::Questions | Tag::Answers)
-                    && (header.tag == Tag::Requests || open.first + *count == header.first) =>
+                    && (header.tag == Tag::Requests || open.first + *count == header.first)
+                    && *count < MOST =>
             {
                 *count += 1;
                 (&mut self.bytes, true)
@@ -210,7 +224,8 @@ impl Sheet {
         if let Some((_, at, count)) = &mut self.open {
             *count -= 1;
             if *count == 0 {
-                let at = *at;
+                // Where nothing else was written, there is no letter.
+                let at = if *at == WORD { 0 } else { *at };
                 self.bytes.truncate(at);
                 self.open = None;
             }
@@ -281,7 +296,7 @@ pub(super) fn read(bytes: &Rc<Vec<u8>>, methods: &Methods, mut take: impl FnMut(
             (count, first, range) = (kind >> 8, word(bytes, at + 3 * WORD)?, start..end);
         }
         let end = range.end;
-        if end > bytes.len() {
+        if end > bytes.len() || count > MOST {
             return Err(damaged());
         }
         let (tag, shared) = (kind & 0x7F, || Rc::clone(bytes));
@@ -290,7 +305,7 @@ pub(super) fn read(bytes: &Rc<Vec<u8>>, methods: &Methods, mut take: impl FnMut(
                 let method = methods.find(name)?;
                 let ticket = (tag == Tag::Questions as u64).then_some(first);
                 let arguments = Arguments::Encoded { bytes: shared(), at: range, count };
-                Item::Requests(Requests { method, object, ticket, count, arguments })
+                Item::Requests(Requests { method, object, ticket, count, arguments, is_last: false })
             }
             3 => Item::Answers { first, count, answers: Answers::Encoded { bytes: shared(), at: range } },
             4 => {
@@ -298,6 +313,7 @@ pub(super) fn read(bytes: &Rc<Vec<u8>>, methods: &Methods, mut take: impl FnMut(
                 Item::Answers { first, count: 1, answers: Answers::Failed(error) }
             }
             5 => Item::Note { number: name, about: object, note: Note::Encoded { bytes: shared(), at: range } },
+            6 => Item::Fault(Error::read(0, &bytes[range])),
             _ => return Err(damaged()),
         });
         at = end;
@@ -331,6 +347,7 @@ mod tests {
         let error = Error::new(ErrorKind::RemotePanic, "why");
         sheet.item(Header { tag: Tag::Failure, names: [0; 2], first: 4 }).0.extend_from_slice(&error.report());
         sheet.item(Header { tag: Tag::Note, names: [2, 3], first: 0 }).0.push(8);
+        sheet.item(Header { tag: Tag::Fault, names: [0; 2], first: 0 }).0.extend_from_slice(&error.report());
         sheet.finish(11)
     }
 
@@ -342,6 +359,7 @@ mod tests {
             Item::Answers { first, count, answers: Answers::Failed(error) } => format!("{first} of {count}: {error}"),
             Item::Answers { first, count, .. } => format!("answers {first} of {count}"),
             Item::Note { number, about, .. } => format!("note {number} about {about}"),
+            Item::Fault(error) => format!("fault: {error}"),
         }
     }
 
@@ -356,6 +374,7 @@ mod tests {
             "answers 3 of 1",
             "4 of 1: why",
             "note 2 about 3",
+            "fault: why",
         ];
         assert_eq!((taken, items), (11, expected.map(str::to_owned).to_vec()));
     }
@@ -374,6 +393,28 @@ mod tests {
             };
             assert_eq!((taken, &bytes[at]), (5, &vec![7; len][..]));
         }
+    }
+
+    #[test]
+    fn what_is_taken_back_leaves_no_letter_and_long_runs_are_split() {
+        let mut sheet = Sheet::default();
+        let header = Header { tag: Tag::Requests, names: [1, 2], first: 0 };
+        let start = sheet.item(header).0.len();
+        sheet.undo(start);
+        assert!(sheet.is_empty());
+        for _ in 0..=MOST {
+            sheet.item(header);
+        }
+        assert_eq!(sheet.open.map(|(_, at, count)| (at, count)), Some((WORD + HEADER, 1)));
+    }
+
+    /// X5: nothing is believed that no sender would write.
+    #[test]
+    fn a_count_that_no_letter_holds_is_refused() {
+        let mut bytes = letter();
+        let kind = Tag::Requests as u64 | (MOST + 1) << 8;
+        bytes[WORD..2 * WORD].copy_from_slice(&kind.to_le_bytes());
+        assert!(read(&Rc::new(bytes), &Methods::default(), |_| ()).is_err());
     }
 
     /// X5: what makes no sense is an error, and nothing is read past the end.

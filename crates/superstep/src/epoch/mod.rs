@@ -16,6 +16,7 @@ mod fence;
 mod lane;
 mod letter;
 mod object;
+mod running;
 mod serve;
 mod state;
 mod tuning;
@@ -175,24 +176,13 @@ fn run_epoch<R>(
 impl Epoch {
     /// Goes on where the body did not end well.
     fn unwound<R>(&self, payload: Box<dyn Any + Send>) -> Result<R> {
-        let state = &*self.state;
-        let is_in_method = state.depth.get() > 0;
-        match payload.downcast_ref::<Error>() {
-            // Everybody has this one, and nothing is under way.
-            Some(error) if state.is_stuck.get() => return Err(error.clone()),
-            // A method has failed where it was called: all others hear of it at the end.
-            Some(error) if state.failure.borrow().as_ref() == Some(error) => {}
-            None if is_in_method => {
-                let error = self.method_error(state.rank, &*payload);
-                state.failure.borrow_mut().get_or_insert(error);
-            }
-            _ => {
-                // The others must not wait for this processor, even if the program catches the panic above.
-                self.core.circle.borrow().alarm().raise(panics::last_words(self.core.processor, &*payload));
-                resume_unwind(payload)
-            }
+        // Where a method has failed, here or elsewhere, all others hear of it at the end. So they do where nobody could
+        // go on; then nothing is under way.
+        if self.state.failure.borrow().is_none() {
+            // The others must not wait for this processor, even if the program catches the panic above.
+            self.core.circle.borrow().alarm().raise(panics::last_words(self.core.processor, &*payload));
+            resume_unwind(payload)
         }
-        state.depth.set(0);
         match self.fence() {
             Err(error) => Err(error),
             Ok(()) => resume_unwind(payload),

@@ -2,7 +2,7 @@
 
 use crate::{
     engine::{Core, Group, Object as Numbered, Phase, mix, type_hash},
-    error::{ErrorKind, Result},
+    error::{Error, ErrorKind, Result},
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -18,15 +18,34 @@ pub(super) struct Representative<T> {
     pub(super) value: RefCell<T>,
     /// Where the object was made.
     site: &'static Location<'static>,
-    /// No other object of the group has this name: its number, and above it the number of its making.
+    /// No other object of the run has this name: its number in the group, and above it the number of its making.
     pub(super) name: Cell<u64>,
-    /// Whether a method has panicked on it.
+    /// Whether a method has panicked on it, or is under way.
     pub(super) is_poisoned: Cell<bool>,
+    /// What it has panicked with, and in which step.
+    cause: RefCell<Option<(u64, Error)>>,
 }
 
 impl<T: 'static> Representative<T> {
     pub(super) fn describe(&self) -> String {
         format!("object of type {} made at {}:{}", type_name::<T>(), self.site.file(), self.site.line())
+    }
+
+    /// Notes why it cannot be used any more.
+    pub(super) fn spoil(&self, core: &Core, error: &Error) {
+        *self.cause.borrow_mut() = Some((core.steps.get(), error.clone()));
+    }
+
+    /// Why it cannot be used: in the epoch in which one of its methods has panicked, that panic.
+    #[cold]
+    pub(super) fn refusal(&self, core: &Core, what: &str, site: &Location<'_>) -> Error {
+        match &*self.cause.borrow() {
+            Some((step, error)) if *step == core.steps.get() => error.clone(),
+            _ => {
+                let what = format!("{what} the {}, one of whose methods has panicked", self.describe());
+                core.error(ErrorKind::Poisoned, what, site)
+            }
+        }
     }
 }
 
@@ -84,11 +103,13 @@ impl Group {
             site: Location::caller(),
             name: Cell::new(0),
             is_poisoned: Cell::new(false),
+            cause: RefCell::default(),
         });
         let core = Rc::clone(self.core());
         let number = core.add_object(Rc::clone(&here) as Rc<dyn Numbered>, type_hash::<Representative<T>>());
-        // What was declared so far is the same on all members, and another each time.
-        here.name.set(u64::from(number) | mix(core.declared(), 0x0B_1EC7) << 32);
+        // What was declared so far is the same on all members, and another each time; other groups may have declared
+        // the same.
+        here.name.set(u64::from(number) | mix(core.declared(), core.key()) << 32);
         Object { core, here }
     }
 }
@@ -288,7 +309,7 @@ pub(super) fn find<T: 'static>(core: &Core, name: u64) -> Option<Rc<Representati
 }
 
 #[cold]
-fn stale<T>(core: &Core, site: &Location<'_>) -> crate::error::Error {
+fn stale<T>(core: &Core, site: &Location<'_>) -> Error {
     let what = format!(
         "a handle names no object of type {} of this group; it was dropped, or another group has it",
         type_name::<T>()

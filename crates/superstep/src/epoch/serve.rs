@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     engine::damaged,
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     panics,
 };
 use fabric::Tray;
@@ -29,6 +29,7 @@ impl Epoch {
     #[cold]
     pub(super) fn post(&self, to: usize) -> Result {
         let state = &*self.state;
+        self.check_stuck()?;
         let mut lanes = state.lanes.borrow_mut();
         let lane = &mut lanes[to];
         let mut letter;
@@ -76,18 +77,15 @@ impl Epoch {
         if state.depth.get() > 0 || !is_behind() {
             return Ok(());
         }
-        // The other one must have everything that it may wait for.
-        self.post_all()?;
-        while is_behind() {
-            if !self.serve()? {
-                self.core.circle.borrow_mut().rest()?;
-            }
-        }
-        Ok(())
+        // Where nobody can go on, the other one may wait for what is behind all this.
+        let why = || format!("until rank {to} has caught up with what was sent to it");
+        // It has much to do: this processor does not need to be quick.
+        self.wait(0, &why, || (!is_behind() || state.is_loose.replace(false)).then_some(()))
     }
 
     /// Sends everything that waits.
     pub(super) fn post_all(&self) -> Result {
+        self.tell_failure()?;
         for to in 0..self.state.size {
             if !self.state.lanes.borrow()[to].is_empty() {
                 self.post(to)?;
@@ -98,12 +96,51 @@ impl Epoch {
 
     /// Sends everything that somebody waits for.
     fn post_urgent(&self) -> Result {
+        self.tell_failure()?;
         for to in 0..self.state.size {
             if self.state.lanes.borrow()[to].is_urgent {
                 self.post(to)?;
             }
         }
         Ok(())
+    }
+
+    /// Notes why the epoch cannot end well. The first reason counts, and everybody is told of it when something is sent
+    /// next: a processor that polls for what a failed method should have done never comes to the fence.
+    pub(super) fn note_failure(&self, error: &Error) {
+        let state = &*self.state;
+        let mut failure = state.failure.borrow_mut();
+        if failure.is_none() {
+            *failure = Some(error.clone());
+            state.is_untold.set(true);
+        }
+    }
+
+    /// Puts a failure that the others do not know of on its way to them.
+    fn tell_failure(&self) -> Result {
+        let state = &*self.state;
+        if !state.is_untold.replace(false) {
+            return Ok(());
+        }
+        let failure = state.failure.borrow();
+        let mut lanes = state.lanes.borrow_mut();
+        let mut others = lanes.iter_mut().filter(|lane| lane.way != Way::Here);
+        match &*failure {
+            Some(error) => others.try_for_each(|lane| lane.fault(error)),
+            None => Ok(()),
+        }
+    }
+
+    /// The failure that this processor knows of, as an error.
+    pub(super) fn check_failure(&self) -> Result {
+        self.state.failure.borrow().clone().map_or(Ok(()), Err)
+    }
+
+    /// The error that everybody has where nobody could go on, as an error: the epoch is over, whatever the program does
+    /// with it.
+    #[inline]
+    pub(super) fn check_stuck(&self) -> Result {
+        if self.state.is_stuck.get() { self.check_failure() } else { Ok(()) }
     }
 
     /// Takes in the letters that have come; says whether there were any.
@@ -115,6 +152,9 @@ impl Epoch {
             let Some(from) = self.core.circle.borrow_mut().next_letter(&mut letter)? else { return Ok(any) };
             any = true;
             add(&state.came, 1);
+            // Somebody can go on, and so requests run in order again.
+            state.is_loose.set(false);
+            let held = state.held.get();
             let (is_bare, taken);
             if let Some(moved) = letter.moved.pop() {
                 let mut block = moved.downcast::<Block>().map_err(|_| damaged())?;
@@ -138,17 +178,32 @@ impl Epoch {
                 taken = letter::read(&page, &state.methods, |item| self.take_item(from, item))?;
                 state.page.set(Some(page));
             }
-            let mut lanes = state.lanes.borrow_mut();
-            let lane = lanes.get_mut(from).ok_or_else(damaged)?;
-            lane.taken_there = lane.taken_there.max(taken);
-            lane.taken_here += u64::from(!is_bare);
-            // Who sends much hears of it even if nothing goes the other way.
-            let is_due = lane.taken_here - lane.told > state.tuning.get().window / 2;
-            drop(lanes);
-            if is_due {
-                self.post(from)?;
+            if let Some(lane) = state.lanes.borrow_mut().get_mut(from) {
+                lane.taken_there = lane.taken_there.max(taken);
+            }
+            let mut queue = state.sources.get(from).ok_or_else(damaged)?.queue.borrow_mut();
+            // What waits behind a busy object takes up memory: its sender is to be held back until it runs.
+            match queue.back_mut() {
+                Some(last) if state.held.get() > held => last.is_last = true,
+                _ if is_bare => {}
+                _ => {
+                    drop(queue);
+                    self.acknowledge(from)?;
+                }
             }
         }
+    }
+
+    /// Counts a letter of `from` as taken in, and says so now and then: who sends much hears of it even if nothing goes
+    /// the other way.
+    fn acknowledge(&self, from: usize) -> Result {
+        let state = &*self.state;
+        let mut lanes = state.lanes.borrow_mut();
+        let lane = &mut lanes[from];
+        lane.taken_here += 1;
+        let is_due = lane.taken_here - lane.told > state.tuning.get().window / 2;
+        drop(lanes);
+        if is_due { self.post(from) } else { Ok(()) }
     }
 
     /// Puts an item where it belongs.
@@ -163,12 +218,17 @@ impl Epoch {
             Item::Note { number, about, note } => {
                 state.notes.borrow_mut().insert((number, from), (about, note));
             }
+            // Its sender tells everybody.
+            Item::Fault(error) => {
+                state.failure.borrow_mut().get_or_insert(error);
+            }
         }
     }
 
     /// Takes in what has come and runs what can be run; says whether anything did.
     pub(super) fn serve(&self) -> Result<bool> {
         let state = &*self.state;
+        self.check_stuck()?;
         let has_come = self.take_in()?;
         if state.held.get() == 0 {
             return Ok(has_come);
@@ -178,8 +238,15 @@ impl Epoch {
         }
         let mut has_run = false;
         for from in 0..state.size {
-            while let Some(requests) = self.next_run(from) {
+            // What is added meanwhile waits for the next turn: a method that sends itself on to this processor would
+            // otherwise keep everybody else out.
+            let queued = state.sources[from].queue.borrow().len();
+            for _ in 0..queued {
+                let Some(requests) = self.next_run(from) else { break };
                 has_run = true;
+                if requests.is_last {
+                    self.acknowledge(from)?;
+                }
                 self.run(from, requests)?;
             }
         }
@@ -187,6 +254,17 @@ impl Epoch {
             self.post_urgent()?;
         }
         Ok(has_come || has_run)
+    }
+
+    /// Whether a request could run, if there were not as many methods under way as there may be.
+    pub(super) fn is_too_deep(&self) -> bool {
+        let state = &*self.state;
+        if state.depth.get() < state.tuning.get().nesting {
+            return false;
+        }
+        let registry = self.core.registry.borrow();
+        let is_free = |it: &Requests| registry.object(it.object as u32).is_none_or(|object| !object.is_borrowed());
+        state.sources.iter().any(|source| source.left.get() == 0 && source.queue.borrow().front().is_some_and(is_free))
     }
 
     /// The next run of a source that may begin.
@@ -211,14 +289,12 @@ impl Epoch {
     /// Works off a run.
     fn run(&self, from: usize, requests: Requests) -> Result {
         let state = &*self.state;
-        let Requests { method, object, ticket, count, arguments } = requests;
+        let Requests { method, object, ticket, count, arguments, .. } = requests;
         let source = &state.sources[from];
         let mut outcome = Ok(());
         let left_before = source.left.replace(if ticket.is_some() { count as usize } else { 0 });
-        state.depth.set(state.depth.get() + 1);
         let work = Work { epoch: self, from, object, ticket, arguments, left: &source.left, outcome: &mut outcome };
         let unwound = catch_unwind(AssertUnwindSafe(|| method.call(work)));
-        state.depth.set(state.depth.get() - 1);
         add(&state.runs, 1);
         match unwound {
             Ok(()) => {
@@ -226,27 +302,15 @@ impl Epoch {
                     self.fail(from, ticket, count, error)?;
                 }
             }
-            // Everybody has this one: the epoch is over.
-            Err(payload) if state.is_stuck.get() => return Err(panics::to_error(&*payload)),
             Err(payload) => {
-                let error = self.method_error(from, &*payload);
+                // The method has noted its failure while it unwound, unless the epoch had failed before.
+                self.check_stuck()?;
+                let error = self.check_failure().err().unwrap_or_else(|| panics::to_error(&*payload));
                 self.fail(from, ticket, count, error)?;
             }
         }
         source.left.set(left_before);
         Ok(())
-    }
-
-    /// What a panic in a method is to everybody.
-    pub(super) fn method_error(&self, from: usize, payload: &(dyn std::any::Any + Send)) -> Error {
-        let error = panics::to_error(payload);
-        // One of this library's: it says where it happened.
-        if payload.is::<Error>() {
-            return error;
-        }
-        let (processor, method) = (self.core.processor, self.state.method.get());
-        let what = format!("processor {processor} panicked in the method {method}, sent by rank {from}: {error}");
-        Error::new(ErrorKind::RemotePanic, what)
     }
 
     /// Notes that a request has failed, and tells who waits for its answer.
@@ -260,24 +324,33 @@ impl Epoch {
             }
             self.post(from)?;
         }
-        state.failure.borrow_mut().get_or_insert(error);
+        self.note_failure(&error);
         Ok(())
     }
 
     /// Waits until `ready`, and serves others meanwhile; `why` says what is waited for.
-    pub(super) fn wait_until<R>(&self, why: &dyn Fn() -> String, mut ready: impl FnMut() -> Option<R>) -> Result<R> {
+    pub(super) fn wait_until<R>(&self, why: &dyn Fn() -> String, ready: impl FnMut() -> Option<R>) -> Result<R> {
+        self.wait(PATIENCE, why, ready)
+    }
+
+    fn wait<R>(&self, patience: u32, why: &dyn Fn() -> String, mut ready: impl FnMut() -> Option<R>) -> Result<R> {
         let mut polls = 0;
         loop {
             if let Some(found) = ready() {
                 return Ok(found);
             }
+            self.check_stuck()?;
             self.post_all()?;
+            // A method goes on as long as it can, because its object could not be used any more.
+            if self.state.depth.get() == 0 {
+                self.check_failure()?;
+            }
             if self.serve()? {
                 polls = 0;
                 continue;
             }
             polls += 1;
-            if polls < PATIENCE {
+            if polls < patience {
                 std::hint::spin_loop();
                 continue;
             }
@@ -301,6 +374,20 @@ impl Epoch {
         if self.serve()? {
             self.post_all()?;
         }
-        Ok(())
+        self.check_failure()
+    }
+
+    /// Does what a processor owes others where it may be in a loop that waits for something; a method gives way to no
+    /// request here, but it hears that the epoch has failed.
+    #[cold]
+    pub(super) fn look(&self) -> Result {
+        let state = &*self.state;
+        state.until_poll.set(state.tuning.get().poll_every);
+        if state.depth.get() == 0 {
+            self.serve()?;
+        } else {
+            self.take_in()?;
+        }
+        self.check_failure()
     }
 }

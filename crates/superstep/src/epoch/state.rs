@@ -29,6 +29,8 @@ pub(super) struct Counting {
     pub(super) is_entered: bool,
     /// The last sum.
     pub(super) last: Option<Counts>,
+    /// How many letters had come when it was entered.
+    pub(super) came: u64,
 }
 
 pub(super) struct State {
@@ -61,8 +63,11 @@ pub(super) struct State {
     pub(super) waited: Cell<u64>,
     /// Requests until the next poll.
     pub(super) until_poll: Cell<u32>,
-    /// Why the epoch cannot end well.
+    /// Accesses to volatiles that looked for what came, until the next one that sends on what waits.
+    pub(super) until_flush: Cell<u32>,
+    /// Why the epoch cannot end well, and whether the others have yet to be told.
     pub(super) failure: RefCell<Option<Error>>,
+    pub(super) is_untold: Cell<bool>,
     /// Whether a request may run before one that was sent before it and whose object is busy; and the last sum at which
     /// that was allowed.
     pub(super) is_loose: Cell<bool>,
@@ -117,7 +122,9 @@ impl State {
             runs: Cell::new(0),
             waited: Cell::new(0),
             until_poll: Cell::new(0),
+            until_flush: Cell::new(0),
             failure: RefCell::default(),
+            is_untold: Cell::new(false),
             is_loose: Cell::new(false),
             loosened_at: Cell::new(None),
             is_stuck: Cell::new(false),
@@ -141,6 +148,8 @@ impl State {
         }
         self.notes.borrow_mut().clear();
         self.failure.take();
+        self.is_untold.set(false);
+        self.until_flush.set(0);
         for (count, start) in [
             (&self.collective, 0),
             (&self.sent, 0),

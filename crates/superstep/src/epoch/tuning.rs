@@ -130,8 +130,10 @@ impl Tuning {
         self
     }
 
-    /// Sets how many letters to one processor may be on their way. Who has sent more serves others until the receiver
-    /// has caught up; so memory stays bounded however fast one of them sends.
+    /// Sets how many letters to one processor may be on their way. Whose body has sent more serves others until the
+    /// receiver has caught up; so what bodies send takes bounded memory, however fast one of them sends.
+    ///
+    /// Methods are not held back, because others may wait for them: what they send may take any amount of it.
     ///
     /// ```
     /// let sums = superstep::Config::new().procs(2).run_all(|g| {

@@ -62,6 +62,17 @@ impl Epoch {
     /// });
     /// ```
     ///
+    /// Nor can one that stands for its thread:
+    ///
+    /// ```compile_fail,E0277
+    /// #[derive(Clone, Copy)]
+    /// struct OnThisThread(std::marker::PhantomData<*const ()>);
+    /// superstep::run(|g| {
+    ///     let (sum, token) = (g.object(0), OnThisThread(std::marker::PhantomData));
+    ///     g.epoch(|e| e.send(0, &sum, 1, move |sum, _, x| { let _ = &token; *sum += x }));
+    /// });
+    /// ```
+    ///
     /// # Cost
     ///
     /// A few nanoseconds, and g for the arguments; requests that follow each other with the same method and object have
@@ -72,7 +83,7 @@ impl Epoch {
     /// If there is no rank `to`, or if the object is not one of this group.
     #[track_caller]
     #[inline]
-    pub fn send<T: 'static, A: Value, M: Fn(&mut T, &Epoch, A) + Copy + 'static>(
+    pub fn send<T: 'static, A: Value, M: Fn(&mut T, &Epoch, A) + Copy + Send + 'static>(
         &self,
         to: usize,
         on: &impl Target<T>,
@@ -85,7 +96,7 @@ impl Epoch {
     }
 
     #[inline]
-    fn try_send<T: 'static, A: Value, M: Fn(&mut T, &Epoch, A) + Copy + 'static>(
+    fn try_send<T: 'static, A: Value, M: Fn(&mut T, &Epoch, A) + Copy + Send + 'static>(
         &self,
         to: usize,
         on: &impl Target<T>,
@@ -106,7 +117,7 @@ impl Epoch {
         self.tick()
     }
 
-    /// Looks for what came, every so often; not in a method, which gives way only where it says so.
+    /// Looks for what came, every so often.
     #[inline]
     pub(super) fn tick(&self) -> Result {
         let state = &*self.state;
@@ -115,17 +126,7 @@ impl Epoch {
             state.until_poll.set(left - 1);
             return Ok(());
         }
-        self.tick_over()
-    }
-
-    #[cold]
-    fn tick_over(&self) -> Result {
-        let state = &*self.state;
-        state.until_poll.set(state.tuning.get().poll_every);
-        if state.depth.get() == 0 {
-            self.serve()?;
-        }
-        Ok(())
+        self.look()
     }
 
     /// Sends the same request to every processor of the group, this one as well: the one-sided broadcast.
@@ -143,7 +144,7 @@ impl Epoch {
     ///
     /// That of p requests; `args` is cloned for each but the last.
     #[track_caller]
-    pub fn send_all<T: 'static, A: Value, M: Fn(&mut T, &Epoch, A) + Copy + 'static>(
+    pub fn send_all<T: 'static, A: Value, M: Fn(&mut T, &Epoch, A) + Copy + Send + 'static>(
         &self,
         on: &impl Target<T>,
         args: A,
@@ -172,8 +173,16 @@ impl Epoch {
     /// });
     /// assert_eq!(counts.unwrap(), [1, 1]);
     /// ```
+    ///
+    /// # Panics
+    ///
+    /// With the group's error, if a method has panicked somewhere; and in a method, if a request could run and as many
+    /// methods are under way as [may be](crate::Tuning::nesting).
+    #[track_caller]
     pub fn poll(&self) {
-        self.poll_now().unwrap_or_else(|error| error.raise());
+        let site = Location::caller();
+        let polled = self.poll_now().and_then(|()| if self.is_too_deep() { Err(self.too_deep(site)) } else { Ok(()) });
+        polled.unwrap_or_else(|error| error.raise());
     }
 
     /// Sends on what waits to be sent, so that nobody waits until there is enough for a letter.

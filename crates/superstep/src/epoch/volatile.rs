@@ -6,12 +6,13 @@
 
 use super::{Epoch, Object};
 use crate::{
-    engine::{Core, Element, Group, Value, mix, type_hash},
+    engine::{Core, Element, Group, Object as Numbered, Phase, Value, mix, type_hash},
     error::{ErrorKind, Result},
 };
 use fabric::Shared;
 use std::{
     any::type_name,
+    cell::Cell,
     panic::Location,
     rc::Rc,
     sync::{
@@ -142,11 +143,41 @@ enum Store<T: Element> {
     Served(Object<Vec<T>>),
 }
 
+/// Which processor has them, in the numbers of those who are left in the group.
+struct Owner {
+    rank: Cell<usize>,
+    has_left: Cell<bool>,
+    what: String,
+}
+
+impl Numbered for Owner {
+    fn describe(&self) -> String {
+        self.what.clone()
+    }
+
+    fn renumber(&self, stayed: &[usize]) {
+        match stayed.iter().position(|&old| old == self.rank.get()) {
+            Some(rank) if !self.has_left.get() => self.rank.set(rank),
+            _ => self.has_left.set(true),
+        }
+    }
+}
+
 struct Inner<T: Element> {
     core: Rc<Core>,
-    owner: usize,
+    owner: Rc<Owner>,
+    /// The owner's number among the objects of the group.
+    number: u32,
     len: usize,
     store: Store<T>,
+}
+
+impl<T: Element> Drop for Inner<T> {
+    fn drop(&mut self) {
+        if self.core.phase.get() != Phase::Ended {
+            self.core.registry().drop_object(self.number);
+        }
+    }
 }
 
 /// A variable that one processor owns and all read and write at any time of an [epoch](Group::epoch), one after
@@ -212,8 +243,9 @@ impl Group {
         let core = Rc::clone(self.core());
         core.check_rank(owner, Location::caller()).unwrap_or_else(|error| error.raise());
         let kind = mix(mix(type_hash::<Volatile<T>>(), len as u64), owner as u64);
-        core.declare(kind);
-        core.registry().describe(format!("volatile array of {len} {} of rank {owner}", type_name::<T>()));
+        let what = format!("volatile array of {len} {} of rank {owner}", type_name::<T>());
+        let seat = Rc::new(Owner { rank: Cell::new(owner), has_left: Cell::new(false), what });
+        let number = core.add_object(Rc::clone(&seat) as Rc<dyn Numbered>, kind);
         let key = core.fresh_key();
         let mut make = || Arc::new(Cells::new(len, init)) as Shared;
         let common = core.circle.borrow().common(key, &mut make);
@@ -228,7 +260,7 @@ impl Group {
             }
             None => Store::Served(self.object(vec![init; if is_owner { len } else { 0 }])),
         };
-        VolatileArray(Rc::new(Inner { core, owner, len, store }))
+        VolatileArray(Rc::new(Inner { core, owner: seat, number, len, store }))
     }
 }
 
@@ -279,13 +311,13 @@ impl<T: Element> VolatileArray<T> {
 
 impl<T: Element> std::fmt::Debug for Volatile<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Volatile<{}>(of rank {})", type_name::<T>(), self.inner.owner)
+        write!(f, "Volatile<{}>(of rank {})", type_name::<T>(), self.inner.owner.rank.get())
     }
 }
 
 impl<T: Element> std::fmt::Debug for VolatileArray<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "VolatileArray<{}>({} of rank {})", type_name::<T>(), self.0.len, self.0.owner)
+        write!(f, "VolatileArray<{}>({} of rank {})", type_name::<T>(), self.0.len, self.0.owner.rank.get())
     }
 }
 
@@ -410,23 +442,50 @@ impl Epoch {
         if is_current(&before) { Ok(before) } else { Err(before) }
     }
 
-    /// Refuses a variable of another group, and looks for what came now and then: a loop that waits for a value must
-    /// not keep others waiting.
+    /// Refuses a variable that cannot be reached, and looks for what came now and then: a loop that waits for a value
+    /// must not keep others waiting.
     #[inline]
     fn store_of<'a, T: Element>(&self, variable: &'a Volatile<T>, site: &Location<'_>) -> &'a Store<T> {
         let inner = &*variable.inner;
-        let ticked = if std::ptr::eq(&raw const *self.core, &raw const *inner.core) {
-            self.state.until_poll.set(self.state.until_poll.get().saturating_sub(LOAD));
-            self.tick()
+        let ticked = if std::ptr::eq(&raw const *self.core, &raw const *inner.core) && !inner.owner.has_left.get() {
+            let left = self.state.until_poll.get();
+            if left > LOAD {
+                self.state.until_poll.set(left - LOAD);
+                Ok(())
+            } else {
+                self.look_from_loop()
+            }
         } else {
-            self.core.check_member(&inner.core, "volatile variable", site)
+            self.refuse_variable(inner, site)
         };
         ticked.unwrap_or_else(|error| error.raise());
         &inner.store
     }
 
+    /// Refuses a variable of another group, or one that has left with its owner: on every fabric alike.
+    #[cold]
+    fn refuse_variable<T: Element>(&self, inner: &Inner<T>, site: &Location<'_>) -> Result {
+        self.core.check_member(&inner.core, "volatile variable", site)?;
+        let what = format!("the owner of the {} has left the group; make a new one", inner.owner.what);
+        Err(self.core.error(ErrorKind::Departed, what, site))
+    }
+
+    /// Looks for what came. What is waited for may be the effect of a request that waits here to be sent, so that is
+    /// sent on as well, but not so often that letters become small.
+    #[cold]
+    fn look_from_loop(&self) -> Result {
+        let until = &self.state.until_flush;
+        if until.get() == 0 {
+            until.set(FLUSH);
+            self.post_all()?;
+        }
+        until.set(until.get() - 1);
+        self.look()
+    }
+
     /// Has the owner do something to one of its elements, which travels as bytes because it is plain.
-    fn serve_cell<T: Element, A: Value, M: Fn(&mut Vec<T>, &Epoch, A) -> T + Copy + 'static>(
+    #[track_caller]
+    fn serve_cell<T: Element, A: Value, M: Fn(&mut Vec<T>, &Epoch, A) -> T + Copy + Send + 'static>(
         &self,
         variable: &Volatile<T>,
         cells: &Object<Vec<T>>,
@@ -435,13 +494,15 @@ impl Epoch {
     ) -> T {
         let in_bytes =
             move |cells: &mut Vec<T>, e: &Epoch, args: A| bytemuck::bytes_of(&access(cells, e, args)).to_vec();
-        let bytes = self.call(variable.inner.owner, cells, args, in_bytes);
+        let bytes = self.call(variable.inner.owner.rank.get(), cells, args, in_bytes);
         bytemuck::pod_read_unaligned(&bytes)
     }
 }
 
 /// An access counts as so many requests when it comes to looking for those of others.
 const LOAD: u32 = 16;
+/// Every so often that an access looks for what came, it sends on what waits.
+const FLUSH: u32 = 16;
 
 /// Whether adding words is adding numbers.
 fn is_word<T: 'static>() -> bool {

@@ -3,7 +3,7 @@
 //! A run is any number of requests that follow each other to one processor with the same method and object. Its method
 //! is found once, and then the arguments are worked off in a loop that was compiled for them.
 
-use super::{Epoch, letter::Block, object};
+use super::{Epoch, letter::Block, object, running::Running};
 use crate::{
     engine::{Value, damaged, decode_next},
     error::{Error, ErrorKind, Result},
@@ -68,14 +68,14 @@ impl<T, A, R, M: Copy> Clone for Asked<T, A, R, M> {
 }
 impl<T, A, R, M: Copy> Copy for Asked<T, A, R, M> {}
 
-impl<T: 'static, A: Value, M: Fn(&mut T, &Epoch, A) + Copy + 'static> Act<Serving> for Sent<T, A, M> {
+impl<T: 'static, A: Value, M: Fn(&mut T, &Epoch, A) + Copy + Send + 'static> Act<Serving> for Sent<T, A, M> {
     fn act(&self, work: Work<'_>) {
         let epoch = work.epoch;
         work.run::<T, A>(type_name::<M>(), |object, _, arguments| (self.0)(object, epoch, arguments));
     }
 }
 
-impl<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + 'static> Act<Serving>
+impl<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + Send + 'static> Act<Serving>
     for Asked<T, A, R, M>
 {
     fn act(&self, work: Work<'_>) {
@@ -91,37 +91,51 @@ impl<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + 'sta
 impl Work<'_> {
     /// Does the same for each request of the run.
     #[inline]
-    fn run<T: 'static, A: Value>(self, method: &'static str, each: impl FnMut(&mut T, u64, A)) {
-        self.epoch.state.method.set(method);
-        *self.outcome = work_off(self.epoch, self.object, self.arguments, self.left, each);
+    fn run<T: 'static, A: Value>(mut self, method: &'static str, each: impl FnMut(&mut T, u64, A)) {
+        *self.outcome = self.work_off(method, each);
+    }
+
+    fn work_off<T: 'static, A: Value>(&mut self, method: &'static str, each: impl FnMut(&mut T, u64, A)) -> Result {
+        let (epoch, from) = (self.epoch, self.from);
+        let Some(object) = object::find::<T>(&epoch.core, self.object) else {
+            let what =
+                format!("a request names an object of type {} that this processor has dropped", type_name::<T>());
+            return Err(epoch.error(ErrorKind::HandleMismatch, &what));
+        };
+        let mut value = object.value.try_borrow_mut().map_err(|_| busy(epoch, &object.describe()))?;
+        if object.is_poisoned.get() {
+            return Err(object.refusal(&epoch.core, "a request came for", epoch.core.site.get()));
+        }
+        let running = Running::begin(epoch, &object, from, method);
+        let arguments = std::mem::replace(&mut self.arguments, Arguments::Moved(Box::new(())));
+        match for_all(epoch, arguments, self.left, &mut *value, each) {
+            Ok(()) => running.end(),
+            Err(error) => {
+                let what = format!("an argument of the method {method}, sent by rank {from}: {error}");
+                let error = epoch.error(error.kind(), &what);
+                running.fail(&error);
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 }
 
-fn work_off<T: 'static, A: Value>(
+/// Does the same for each argument.
+fn for_all<T, A: Value>(
     epoch: &Epoch,
-    name: u64,
     arguments: Arguments,
     left: &Cell<usize>,
+    value: &mut T,
     mut each: impl FnMut(&mut T, u64, A),
 ) -> Result {
-    let Some(object) = object::find::<T>(&epoch.core, name) else {
-        let what = format!("a request names an object of type {} that this processor has dropped", type_name::<T>());
-        return Err(epoch.error(ErrorKind::HandleMismatch, &what));
-    };
-    if object.is_poisoned.get() {
-        let what = format!("a request came for the {}, one of whose methods has panicked", object.describe());
-        return Err(epoch.error(ErrorKind::Poisoned, &what));
-    }
-    let mut value = object.value.try_borrow_mut().map_err(|_| busy(epoch, &object.describe()))?;
-    // Taken back when the run has ended well.
-    object.is_poisoned.set(true);
     match arguments {
         Arguments::Moved(mut moved) => {
             let arguments = moved.downcast_mut::<Vec<A>>().ok_or_else(damaged)?;
             let count = arguments.len();
             for (at, argument) in arguments.drain(..).enumerate() {
                 left.set(count - at - 1);
-                each(&mut value, at as u64, argument);
+                each(value, at as u64, argument);
             }
             let bytes = OVERHEAD + arguments.capacity() * size_of::<A>();
             epoch.state.pool.borrow_mut().keep(bytes, moved);
@@ -130,14 +144,13 @@ fn work_off<T: 'static, A: Value>(
             let mut rest = bytes.get(at).ok_or_else(damaged)?;
             for at in 0..count {
                 left.set((count - at - 1) as usize);
-                each(&mut value, at, decode_next(&mut rest)?);
+                each(value, at, decode_next(&mut rest)?);
             }
             if !rest.is_empty() {
                 return Err(damaged());
             }
         }
     }
-    object.is_poisoned.set(false);
     Ok(())
 }
 

@@ -204,6 +204,31 @@ fn a_container_of_another_group_is_refused() {
     );
 }
 
+/// X2: a length is everybody's.
+#[test]
+fn lengths_that_differ_are_one_error() {
+    let claims: [fn(&mut Group); 3] = [
+        |g| {
+            let len = 10 + g.rank();
+            let vector = g.vector(len, |index| index);
+            g.epoch(|e| vector.get(e, 0));
+        },
+        |g| {
+            let len = 10 + g.rank();
+            let vector = g.vector(10, |index| index);
+            vector.resize(g, len, 0);
+        },
+        |g| {
+            let len = 10 + g.rank();
+            let graph = g.graph::<_, ()>(len, |vertex| vertex);
+            g.epoch(|e| graph.visit(e, 0, (), |_, _, ()| ()));
+        },
+    ];
+    for claim in claims {
+        failing(&SEVERAL, claim, |_, error| check(&error, ErrorKind::DeclMismatch, &["10 elements", file!()]));
+    }
+}
+
 /// G6: those who leave take their parts along.
 #[test]
 fn a_container_is_refused_when_some_have_left_with_their_parts() {

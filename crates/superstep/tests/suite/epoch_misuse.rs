@@ -1,10 +1,13 @@
 //! What goes wrong with epochs, and what is said of it (E1, E2, X1, X2).
 
-use crate::{SEVERAL, check, here};
+use crate::{SEVERAL, check, here, is_everybodys};
 use serde::{Deserialize, Serialize, Serializer};
-use std::sync::Mutex;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Mutex,
+};
 use superstep::{
-    ErrorKind, Group, Tuning,
+    Epoch, ErrorKind, Group, Object, Tuning, Volatile,
     testing::{failing, on_sizes},
 };
 
@@ -125,6 +128,26 @@ fn a_collective_that_not_everybody_comes_to_is_an_error() {
     });
 }
 
+/// X2: members that broadcast from different roots, or not at all, hear of it at the epoch's end.
+#[test]
+fn a_broadcast_that_others_do_not_take_in_is_an_error() {
+    let roots: [fn(&Epoch) -> Option<usize>; 2] = [|e| Some(e.rank() % 2), |e| (e.rank() == 0).then_some(0)];
+    for root_of in roots {
+        on_sizes(&[2, 3, 4], |g| {
+            let object = g.object(0);
+            let error = g
+                .try_epoch(Tuning::new(), |e| {
+                    if let Some(root) = root_of(e) {
+                        e.broadcast(root, &object, Some(1), |object, _, x| *object += x);
+                    }
+                })
+                .unwrap_err();
+            check(&error, ErrorKind::StepMismatch, &["collective"]);
+            is_everybodys(g, &error);
+        });
+    }
+}
+
 /// X1: what is lent cannot be lent again, and a method finds it free.
 #[test]
 fn what_is_lent_is_not_lent_twice() {
@@ -179,6 +202,156 @@ fn an_argument_that_cannot_be_encoded_is_refused() {
         object.with(|object| *object)
     });
     assert_eq!(sum.unwrap(), 1);
+}
+
+/// An argument that some of the time cannot be written.
+#[derive(Clone, Deserialize)]
+struct Moody(u8);
+
+impl Serialize for Moody {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            0 => Err(serde::ser::Error::custom("not today")),
+            1 => panic!("never again"),
+            x => serializer.serialize_u8(x),
+        }
+    }
+}
+
+/// X1: what cannot be written leaves the letter as it was, and the epoch ends.
+#[test]
+fn an_argument_that_is_refused_leaves_no_trace_in_the_letter() {
+    for befores in [0, 3] {
+        on_sizes(&[2, 3], |g| {
+            let sum = g.object(0);
+            g.epoch(|e| {
+                let next = (e.rank() + 1) % e.size();
+                let send = |mood| e.send(next, &sum, Moody(mood), |sum, _, mood| *sum += u32::from(mood.0));
+                (0..befores).for_each(|_| send(5));
+                for mood in [0, 1] {
+                    // Where values move nothing is refused.
+                    let _ = catch_unwind(AssertUnwindSafe(|| send(mood)));
+                    e.flush();
+                }
+                (0..befores).for_each(|_| send(5));
+            });
+            let sum = sum.with(|sum| *sum);
+            assert!(sum == 10 * befores || sum == 10 * befores + 1, "{sum}");
+        });
+    }
+}
+
+/// An argument that cannot be read.
+#[derive(Clone, Serialize)]
+struct Sealed(u8);
+
+impl<'de> Deserialize<'de> for Sealed {
+    fn deserialize<D: serde::Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+        Err(serde::de::Error::custom("it is sealed"))
+    }
+}
+
+/// X5: who sent what cannot be read, and for which method.
+#[test]
+fn an_argument_that_cannot_be_decoded_names_its_method_and_its_sender() {
+    use superstep::{Config, Fabric};
+    fn open(_: &mut u32, _: &Epoch, _: Sealed) {}
+    let error = Config::new().procs(2).fabric(Fabric::Sim { seed: 1, shares_memory: false }).run(|g| {
+        let object = g.object(0);
+        g.epoch(|e| {
+            if e.rank() == 0 {
+                e.send(1, &object, Sealed(1), open);
+            }
+        });
+    });
+    check(&error.unwrap_err(), ErrorKind::Damaged, &["::open", "sent by rank 0", "Sealed", "epoch_misuse.rs:"]);
+}
+
+/// E4: who polls where no further method may run does not poll in vain.
+#[test]
+fn a_poll_at_the_bound_of_nesting_is_an_error_if_something_waits() {
+    on_sizes(&[1, 2, 3], |g| {
+        let (object, other) = (g.object(0), g.object(0));
+        let error = g
+            .try_epoch(Tuning::new().nesting(1), |e| {
+                e.send(e.rank(), &other, (), |_, _, ()| ());
+                e.call(e.rank(), &object, other.handle(), |_, e, other| {
+                    e.poll();
+                    e.send(e.rank(), &other, (), |_, _, ()| ());
+                    e.poll();
+                });
+            })
+            .unwrap_err();
+        check(&error, ErrorKind::TooDeep, &["1 deep", "epoch_misuse.rs:"]);
+        is_everybodys(g, &error);
+    });
+}
+
+/// X3: who looks for what a method should have done hears that it has failed, wherever it looks.
+#[test]
+fn a_processor_that_polls_hears_that_a_method_has_panicked() {
+    let waits: [fn(&Epoch, &Object<u32>, &Volatile<u32>); 5] = [
+        |e, object, _| {
+            while object.with(|object| *object) == 0 {
+                e.poll();
+            }
+        },
+        |e, _, flag| while e.load(flag) == 0 {},
+        |e, _, flag| while e.compare_exchange(flag, 1, 2).is_err() {},
+        |e, _, _| loop {
+            e.wait_one();
+        },
+        // A method waits for the value.
+        |e, object, flag| {
+            e.call(e.rank(), object, (), |_, e, ()| {
+                while e.size() > 0 {
+                    e.poll();
+                }
+            });
+            e.load(flag);
+        },
+    ];
+    for waits in waits {
+        on_sizes(&[2, 3, 4], |g| {
+            let last = g.size() - 1;
+            let (object, other, flag) = (g.object(0), g.object(0), g.volatile(last, 0));
+            let error = g
+                .try_epoch(Tuning::new(), |e| {
+                    if e.rank() == 0 {
+                        e.send(last, &other, (), |_, _, ()| panic!("it is never set"));
+                    }
+                    if e.rank() != last {
+                        waits(e, &object, &flag);
+                    }
+                })
+                .unwrap_err();
+            check(&error, ErrorKind::RemotePanic, &["it is never set", "epoch_misuse.rs"]);
+            is_everybodys(g, &error);
+        });
+    }
+}
+
+/// X3: who sends without end hears of it as well.
+#[test]
+fn a_processor_that_sends_hears_that_a_method_has_panicked() {
+    on_sizes(&[2, 3], |g| {
+        let last = g.size() - 1;
+        for tuning in [Tuning::new().near(64, 4).far(64, 4).window(2), Tuning::new()] {
+            let (object, sum) = (g.object(0), g.object(0u64));
+            let error = g
+                .try_epoch(tuning, |e| {
+                    if e.rank() == 0 {
+                        e.send(last, &object, (), |_, _, ()| panic!("enough"));
+                        loop {
+                            e.send(last, &sum, 1, |sum, _, x| *sum += x);
+                        }
+                    }
+                })
+                .unwrap_err();
+            check(&error, ErrorKind::RemotePanic, &["enough"]);
+            is_everybodys(g, &error);
+        }
+    });
 }
 
 /// X3: a body that panics ends the run, and nobody waits at the fence.

@@ -109,6 +109,82 @@ fn a_chain_keeps_the_epoch_open_however_long_it_is() {
     });
 }
 
+/// E6: what waits behind a method that is under way is not forgotten when it comes to holding senders back.
+#[test]
+fn a_receiver_whose_object_is_busy_holds_its_sender_back() {
+    /// Keeps its object busy for a while, and says how far rank 0 came meanwhile.
+    fn hold(seen: &mut u64, e: &Epoch, other: Handle<u64>) {
+        *seen = e.call(2, &other, other, |_, e, other| {
+            (0..300).map(|_| e.call(0, &other, (), |sent, _, ()| *sent)).max().unwrap()
+        });
+    }
+    on_sizes(&[3, 4], |g| {
+        let (seen, sent) = (g.object(0), g.object(0));
+        let tuning = Tuning::new().near(64, 1).far(64, 1).window(1);
+        g.epoch_with(tuning, |e| {
+            if e.rank() == 0 {
+                e.send(1, &seen, sent.handle(), hold);
+                for _ in 0..50 {
+                    e.send(1, &seen, vec![1u64; 100], |_, _, _| ());
+                    sent.with(|sent| *sent += 1);
+                }
+            }
+        });
+        let seen = seen.with(|seen| *seen);
+        assert!(seen < 10, "rank 0 had sent {seen} of 50");
+    });
+}
+
+/// E6: a window does not make processors wait for each other.
+#[test]
+fn a_request_behind_many_to_an_object_that_is_lent_is_still_reached() {
+    on_sizes(&[2, 3], |g| {
+        let (lent, other) = (g.object(0), g.object(0));
+        let tuning = Tuning::new().near(64, 1).far(64, 1).window(1);
+        g.epoch_with(tuning, |e| match e.rank() {
+            0 => {
+                (0..20).for_each(|_| e.send(1, &lent, 1, |lent, _, x| *lent += x));
+                e.send(1, &other, 1, |other, _, x| *other += x);
+            }
+            1 => lent.with(|_| e.wait_one()),
+            _ => {}
+        });
+        let expected = if g.rank() == 1 { (20, 1) } else { (0, 0) };
+        assert_eq!((lent.with(|lent| *lent), other.with(|other| *other)), expected);
+    });
+}
+
+/// E5: a method that sends itself on to its own processor, a letter each time, leaves others their turn.
+#[test]
+fn a_chain_on_one_processor_does_not_keep_others_out() {
+    /// Goes on until it is told to stop.
+    fn on(is_over: &mut bool, e: &Epoch, (chain, long): (Handle<bool>, Vec<u64>)) {
+        if !*is_over {
+            e.send(e.rank(), &chain, (chain, long), on);
+        }
+    }
+    on_sizes(&[2, 3, 4], |g| {
+        let last = g.size() - 1;
+        let is_over = g.object(false);
+        g.epoch_with(Tuning::new().near(64, 4).far(64, 4), |e| {
+            if e.rank() == 0 {
+                e.send(last, &is_over, (is_over.handle(), vec![1; 100]), on);
+                e.flush();
+            }
+            if e.rank() == last {
+                e.wait_one();
+                e.call(0, &is_over, (), |is_over, _, ()| *is_over = true);
+            } else if e.rank() == 0 {
+                while !is_over.with(|is_over| *is_over) {
+                    e.poll();
+                }
+                e.send(last, &is_over, (), |is_over, _, ()| *is_over = true);
+            }
+        });
+        assert_eq!(is_over.with(|is_over| *is_over), g.rank() == 0 || g.rank() == last);
+    });
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Shape {
     Point,

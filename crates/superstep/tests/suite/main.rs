@@ -19,6 +19,7 @@ mod collectives;
 mod containers;
 mod determinism;
 mod epoch_answers;
+mod epoch_failures;
 mod epoch_misuse;
 mod epoch_random;
 mod epochs;

@@ -1,7 +1,10 @@
 //! Volatile variables and arrays (E7).
 
-use crate::SIZES;
-use superstep::{Sum, testing::on_sizes};
+use crate::{SEVERAL, SIZES, check};
+use superstep::{
+    ErrorKind, Group, Sum,
+    testing::{failing, on_sizes},
+};
 
 /// E7: no addition is lost, whatever the type.
 #[test]
@@ -101,4 +104,40 @@ fn the_owner_says_what_it_is_at_first() {
             g.epoch(|e| assert_eq!(e.load(&array.at(2)), owner as u16));
         }
     });
+}
+
+/// G6: those who stay go on with what one of them owns.
+#[test]
+fn the_owner_is_found_by_its_new_number_when_others_have_left() {
+    on_sizes(&SEVERAL, |g| {
+        let last = g.size() - 1;
+        g.split(1, |sub| {
+            let (array, small) = (sub.volatile_array(last, 2, 5u32), sub.volatile(last, [0u64; 3]));
+            if sub.rank() == 0 {
+                return;
+            }
+            sub.step(|_| ());
+            sub.epoch(|e| e.fetch_add(&array.at(1), 1));
+            sub.epoch(|e| {
+                assert_eq!(e.load(&array.at(1)), 5 + e.size() as u32);
+                assert_eq!(e.load(&small), [0; 3]);
+            });
+        });
+    });
+}
+
+/// G6 and X1: what the leaver owned is gone, on every fabric.
+#[test]
+fn a_variable_whose_owner_has_left_is_refused() {
+    let claim = |g: &mut Group| {
+        g.split(1, |sub| {
+            let variable = sub.volatile(0, 0u32);
+            if sub.rank() == 0 {
+                return;
+            }
+            sub.step(|_| ());
+            sub.epoch(|e| e.store(&variable, 1));
+        });
+    };
+    failing(&SEVERAL, claim, |_, error| check(&error, ErrorKind::Departed, &["of rank 0", "has left", file!()]));
 }

@@ -137,6 +137,7 @@ impl Group {
     #[track_caller]
     pub fn graph<V: 'static, E: 'static>(&mut self, vertices: usize, mut value: impl FnMut(usize) -> V) -> Graph<V, E> {
         let home = Home::new::<Graph<V, E>>(self, Location::caller());
+        home.declare_len(vertices);
         let blocks = Blocks::new(vertices, self.size());
         let vertices = blocks.range(self.rank()).map(|v| Vertex { value: value(v), edges: Vec::new() }).collect();
         let part = self.object(Part { blocks, vertices, graph: None });
@@ -259,7 +260,7 @@ impl<V: 'static, E: 'static> Graph<V, E> {
     #[inline]
     pub fn visit<A: Value, M>(&self, e: &Epoch, vertex: usize, args: A, method: M)
     where
-        M: Fn(&mut Vertex<V, E>, &Walk<'_, V, E>, A) + Copy + 'static,
+        M: Fn(&mut Vertex<V, E>, &Walk<'_, V, E>, A) + Copy + Send + 'static,
     {
         let (owner, at) = self.place(&e.core, vertex, Location::caller());
         send_visit(e, &self.part, owner, (at, args), method);
@@ -277,7 +278,7 @@ impl<V: 'static, E: 'static> Graph<V, E> {
     #[track_caller]
     pub fn call<A: Value, R: Value, M>(&self, e: &Epoch, vertex: usize, args: A, method: M) -> R
     where
-        M: Fn(&mut Vertex<V, E>, &Walk<'_, V, E>, A) -> R + Copy + 'static,
+        M: Fn(&mut Vertex<V, E>, &Walk<'_, V, E>, A) -> R + Copy + Send + 'static,
     {
         let (owner, at) = self.place(&e.core, vertex, Location::caller());
         e.call(owner, &self.part, (at, args), move |part, e, (at, args)| part.visited(e, at, args, method))
@@ -298,7 +299,7 @@ impl<V: 'static, E: 'static> Graph<V, E> {
     #[track_caller]
     pub fn ask<A: Value, R: Value, M>(&self, e: &Epoch, vertex: usize, args: A, method: M) -> Answer<R>
     where
-        M: Fn(&mut Vertex<V, E>, &Walk<'_, V, E>, A) -> R + Copy + 'static,
+        M: Fn(&mut Vertex<V, E>, &Walk<'_, V, E>, A) -> R + Copy + Send + 'static,
     {
         let (owner, at) = self.place(&e.core, vertex, Location::caller());
         e.ask(owner, &self.part, (at, args), move |part, e, (at, args)| part.visited(e, at, args, method))
@@ -340,7 +341,7 @@ fn send_visit<V: 'static, E: 'static, A: Value>(
     graph: &impl Target<Part<V, E>>,
     owner: usize,
     args: (usize, A),
-    method: impl Fn(&mut Vertex<V, E>, &Walk<'_, V, E>, A) + Copy + 'static,
+    method: impl Fn(&mut Vertex<V, E>, &Walk<'_, V, E>, A) + Copy + Send + 'static,
 ) {
     e.send(owner, graph, args, move |part, e, (at, args)| part.visited(e, at, args, method));
 }
@@ -420,7 +421,7 @@ impl<V: 'static, E: 'static> Walk<'_, V, E> {
     #[inline]
     pub fn visit<A: Value, M>(&self, vertex: usize, args: A, method: M)
     where
-        M: Fn(&mut Vertex<V, E>, &Walk<'_, V, E>, A) + Copy + 'static,
+        M: Fn(&mut Vertex<V, E>, &Walk<'_, V, E>, A) + Copy + Send + 'static,
     {
         let (owner, at) = self.blocks.place(vertex);
         match &self.graph {

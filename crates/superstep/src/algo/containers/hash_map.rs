@@ -164,7 +164,7 @@ impl<K: Value + Hash + Eq, V: 'static> HashMap<K, V> {
     /// That of a [`send`](Epoch::send).
     #[track_caller]
     #[inline]
-    pub fn update<A: Value>(&self, e: &Epoch, key: K, args: A, method: impl Fn(&mut V, A) + Copy + 'static)
+    pub fn update<A: Value>(&self, e: &Epoch, key: K, args: A, method: impl Fn(&mut V, A) + Copy + Send + 'static)
     where
         V: Default,
     {

@@ -21,6 +21,12 @@ impl Home {
         Self { core: Rc::clone(g.core()), what: short_name(type_name::<C>()), site, size: g.size(), rank: g.rank() }
     }
 
+    /// Notes a length that must be the same on all members; the next boundary sees to it.
+    pub(super) fn declare_len(&self, len: usize) {
+        self.core.declare(len as u64);
+        self.core.registry().describe(format!("{} elements of the {}", len, self.describe()));
+    }
+
     /// How many processors have a part of it.
     #[inline]
     pub(super) fn size(&self) -> usize {

@@ -58,6 +58,7 @@ impl Group {
     #[track_caller]
     pub fn vector<T: 'static>(&mut self, len: usize, value: impl FnMut(usize) -> T) -> Vector<T> {
         let home = Home::new::<Vector<T>>(self, Location::caller());
+        home.declare_len(len);
         let blocks = Blocks::new(len, self.size());
         let values: Vec<T> = blocks.range(self.rank()).map(value).collect();
         let part = self.object(Part { settled: values.len(), values });
@@ -297,6 +298,7 @@ impl<T: Value> Vector<T> {
     #[track_caller]
     pub fn resize(&self, g: &mut Group, len: usize, value: T) {
         self.settle(g);
+        self.home.declare_len(len);
         self.deal_out(g, len);
         let wanted = self.owned().len();
         self.part.with(|part| {
@@ -362,7 +364,13 @@ impl<T: 'static> Vector<T> {
     /// ```
     #[track_caller]
     #[inline]
-    pub fn update<A: Value>(&self, e: &Epoch, index: usize, args: A, method: impl Fn(&mut T, A) + Copy + 'static) {
+    pub fn update<A: Value>(
+        &self,
+        e: &Epoch,
+        index: usize,
+        args: A,
+        method: impl Fn(&mut T, A) + Copy + Send + 'static,
+    ) {
         let (owner, at) = self.place(&e.core, index, Location::caller());
         e.send(owner, &self.part, (at, args), move |part, _, (at, args)| method(&mut part.values[at], args));
     }

@@ -1,0 +1,214 @@
+//! Methods that fail, and what everybody hears of it (X1 to X3, E3).
+
+use crate::{SEVERAL, check, is_everybodys};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use superstep::{
+    Epoch, ErrorKind, Group, Handle, Tuning,
+    testing::{failing, on_sizes},
+};
+
+/// X3: later requests to the object do not hide why it cannot be used.
+#[test]
+fn the_panic_itself_is_everybodys_error_and_not_what_it_leads_to() {
+    on_sizes(&[2, 3, 4], |g| {
+        let last = g.size() - 1;
+        let object = g.object(0);
+        let error = g
+            .try_epoch(Tuning::new(), |e| {
+                if e.rank() == last {
+                    e.send(last, &object, (), |_, _, ()| panic!("the cause"));
+                    e.flush();
+                }
+                for _ in 0..20 {
+                    e.call(last, &object, (), |_, _, ()| ());
+                }
+            })
+            .unwrap_err();
+        check(&error, ErrorKind::RemotePanic, &["the cause", "epoch_failures.rs", &format!("processor {last}")]);
+        is_everybodys(g, &error);
+        // In a later epoch the object was broken before.
+        let error = g.try_epoch(Tuning::new(), |e| e.send(last, &object, (), |_, _, ()| ())).unwrap_err();
+        check(&error, ErrorKind::Poisoned, &["object of type i32"]);
+        is_everybodys(g, &error);
+    });
+}
+
+/// X2: questions to one's own processor are no exception.
+#[test]
+fn a_question_behind_one_that_panics_does_not_end_the_run() {
+    on_sizes(&[1, 2, 3], |g| {
+        let object = g.object(0);
+        for to in 0..g.size() {
+            let object = g.object(0);
+            let error = g
+                .try_epoch(Tuning::new(), |e| {
+                    if e.rank() == 0 {
+                        let _first = e.ask(to, &object, (), |_, _, ()| -> u8 { panic!("the first") });
+                        let second = e.ask(to, &object, (), |_, _, ()| 1);
+                        e.take(second);
+                    }
+                })
+                .unwrap_err();
+            check(&error, ErrorKind::RemotePanic, &["the first"]);
+            is_everybodys(g, &error);
+        }
+        assert_eq!(object.with(|object| *object), 0);
+    });
+}
+
+/// X2: what this library refuses inside a method is the method's failure, wherever it was called.
+#[test]
+fn misuse_in_a_method_is_an_error_of_the_epoch() {
+    fn again(_: &mut u32, e: &Epoch, me: Handle<u32>) {
+        e.call(e.rank(), &me, (), |_, _, ()| ());
+    }
+    on_sizes(&[1, 2, 3], |g| {
+        for to in 0..g.size() {
+            let object = g.object(0);
+            let error = g
+                .try_epoch(Tuning::new(), |e| {
+                    if e.rank() == 0 {
+                        e.call(to, &object, object.handle(), again);
+                    }
+                })
+                .unwrap_err();
+            check(&error, ErrorKind::StillBorrowed, &["object of type u32", "epoch_failures.rs"]);
+            is_everybodys(g, &error);
+        }
+    });
+}
+
+/// X2: an epoch in which nobody can go on is over, even for those who catch its error.
+#[test]
+fn a_deadlock_that_is_caught_is_still_everybodys_error() {
+    on_sizes(&SEVERAL, |g| {
+        let object = g.object(0);
+        let error = g
+            .try_epoch(Tuning::new(), |e| {
+                if e.rank() == 0 {
+                    assert!(catch_unwind(AssertUnwindSafe(|| e.wait_one())).is_err());
+                    e.send(e.size() - 1, &object, 1, |object, _, x| *object += x);
+                    assert!(catch_unwind(AssertUnwindSafe(|| e.poll())).is_err());
+                }
+            })
+            .unwrap_err();
+        check(&error, ErrorKind::Deadlock, &["rank 0 waits for a request"]);
+        is_everybodys(g, &error);
+        assert_eq!(object.with(|object| *object), 0);
+    });
+}
+
+/// X1: two groups may have declared the same, and still have objects of their own.
+#[test]
+fn a_handle_of_another_group_is_refused() {
+    let claim = |g: &mut Group| {
+        let object = g.object(0);
+        let outer = object.handle();
+        g.split(1, |sub| {
+            let inner = sub.object(0);
+            sub.epoch(|e| e.send(0, &outer, 1, |object, _, x| *object += x));
+            drop(inner);
+        });
+    };
+    failing(&[1, 2, 4], claim, |_, error| check(&error, ErrorKind::HandleMismatch, &["another group"]));
+}
+
+/// X3: the method that panicked is named, and not one that it had called.
+#[test]
+fn an_error_names_the_method_that_panicked() {
+    fn inner(_: &mut u32, _: &Epoch, (): ()) {}
+    fn outer(_: &mut (), e: &Epoch, other: Handle<u32>) {
+        e.call(e.rank(), &other, (), inner);
+        panic!("after the inner one");
+    }
+    fn breaks(_: &mut u32, _: &Epoch, (): ()) {
+        panic!("in the inner one");
+    }
+    fn around(_: &mut (), e: &Epoch, other: Handle<u32>) {
+        e.call(e.rank(), &other, (), breaks);
+    }
+    on_sizes(&[1, 2, 3], |g| {
+        for to in 0..g.size() {
+            for name in ["outer", "breaks"] {
+                let (object, other) = (g.object(()), g.object(0));
+                let error = g
+                    .try_epoch(Tuning::new(), |e| {
+                        if e.rank() == 0 {
+                            match name {
+                                "outer" => e.call(to, &object, other.handle(), outer),
+                                _ => e.call(to, &object, other.handle(), around),
+                            }
+                        }
+                    })
+                    .unwrap_err();
+                check(&error, ErrorKind::RemotePanic, &[&format!("::{name}, sent by rank ")]);
+                is_everybodys(g, &error);
+            }
+        }
+    });
+}
+
+/// X2: whoever catches a method's panic, the epoch has failed, here as elsewhere; and methods are counted rightly.
+#[test]
+fn a_panic_of_a_method_that_the_program_catches_is_an_error_of_the_epoch() {
+    on_sizes(&[1, 2, 3], |g| {
+        for to in 0..g.size() {
+            let (object, other) = (g.object(0), g.object(0));
+            let error = g
+                .try_epoch(Tuning::new().nesting(4), |e| {
+                    if e.rank() != 0 {
+                        return;
+                    }
+                    for _ in 0..10 {
+                        let called = catch_unwind(AssertUnwindSafe(|| {
+                            e.call(to, &object, (), |_, _, ()| -> u8 { panic!("it is caught") });
+                        }));
+                        assert!(called.is_err());
+                    }
+                    e.call(0, &other, (), |other, _, ()| *other += 1);
+                })
+                .unwrap_err();
+            check(&error, ErrorKind::RemotePanic, &["it is caught"]);
+            is_everybodys(g, &error);
+            assert_eq!(other.with(|other| *other), i32::from(g.rank() == 0));
+        }
+    });
+}
+
+/// E3: that a request may once run out of order, where nobody could go on otherwise, is over with that one.
+#[test]
+fn requests_run_in_order_again_after_one_could_not() {
+    type Pair = (Handle<Vec<u32>>, Handle<Vec<u32>>);
+    /// Waits with its object busy until a request that stands behind one to that object has run.
+    fn outer(_: &mut Vec<u32>, e: &Epoch, pair: Pair) {
+        e.call(0, &pair.1, pair, |_, e, (x, y)| {
+            e.send(1, &x, (), |_, _, ()| ());
+            e.call(1, &y, (), |_, _, ()| ());
+        });
+    }
+    /// Keeps its object busy while rank 0 sends it two further requests.
+    fn busy(_: &mut Vec<u32>, e: &Epoch, (x, y): Pair) {
+        e.call(0, &y, (x, y), |_, e, (x, y)| {
+            e.send(2, &x, y, |_, e, y| e.call(2, &y, (), |order, _, ()| order.push(1)));
+            e.send(2, &y, (), |order, _, ()| order.push(2));
+            e.flush();
+        });
+        // The answer came behind the two.
+        for _ in 0..10 {
+            e.poll();
+        }
+        e.call(2, &y, (), |order, _, ()| order.push(0));
+    }
+    on_sizes(&[3, 4], |g| {
+        let (x, y) = (g.object(Vec::new()), g.object(Vec::new()));
+        let pair = (x.handle(), y.handle());
+        g.epoch(|e| {
+            if e.rank() == 0 {
+                e.call(1, &x, pair, outer);
+                e.call(2, &x, pair, busy);
+            }
+        });
+        let expected = if g.rank() == 2 { vec![0, 1, 2] } else { Vec::new() };
+        assert_eq!(y.with(|y| y.clone()), expected);
+    });
+}
