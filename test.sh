@@ -34,12 +34,13 @@ say "tests"
 cargo test --workspace --quiet
 
 say "examples"
+cargo build --quiet --package superstep --examples
 for example in crates/superstep/examples/*.rs; do
   name=$(basename "$example" .rs)
   for procs in 1 2 5; do
-    SUPERSTEP_PROCS=$procs cargo run --quiet --package superstep --example "$name" >/dev/null
-    SUPERSTEP_PROCS=$procs SUPERSTEP_FABRIC=sim cargo run --quiet --package superstep --example "$name" >/dev/null
-    SUPERSTEP_PROCS=$procs SUPERSTEP_FABRIC=procs cargo run --quiet --package superstep --example "$name" >/dev/null
+    for fabric in threads sim procs; do
+      SUPERSTEP_PROCS=$procs SUPERSTEP_FABRIC=$fabric "${CARGO_TARGET_DIR:-target}/debug/examples/$name" >/dev/null
+    done
   done
   echo "$name: ends well with 1, 2 and 5 processors, on threads, simulated and on processes"
 done

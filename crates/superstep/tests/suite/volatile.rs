@@ -15,7 +15,7 @@ fn additions_of_everybody_are_all_there() {
         let (small, word, float) = (g.volatile(owner, 250u8), g.volatile(0, -1i64), g.volatile(owner, 0.5f32));
         let wide = g.volatile(0, u128::MAX);
         let seen = g.epoch(|e| {
-            (0..50)
+            (0..20)
                 .map(|_| {
                     e.fetch_add(&small, 1);
                     e.fetch_add(&float, 0.5);
@@ -24,7 +24,7 @@ fn additions_of_everybody_are_all_there() {
                 })
                 .sum::<i64>()
         });
-        let all = 50 * p as i64;
+        let all = 20 * p as i64;
         // Each value was handed out once.
         assert_eq!(g.step(|s| s.reduce(seen, Sum)), (-1..all - 1).sum());
         g.epoch(|e| {
