@@ -18,7 +18,8 @@ use crate::{
     },
     report::Target,
 };
-use superstep::{Config, Value};
+use std::ops::Range;
+use superstep::{Config, Epoch, Object, Value};
 
 const KERNEL: &str = "stream";
 
@@ -73,18 +74,19 @@ impl Came {
     }
 }
 
-/// Rounds of `count` sends.
-fn send<R: Request>(config: &Config, count: u64, rounds: u64) -> superstep::Result<Sample> {
+/// Rounds in which `issue` sends the requests of a range to the next processor.
+fn rounds_of(
+    config: &Config,
+    count: u64,
+    rounds: u64,
+    issue: impl Fn(&Epoch, usize, &Object<Came>, Range<u64>) + Sync,
+) -> superstep::Result<Sample> {
     on_all(config, |g| {
         let came = g.object(Came::new());
         let to = (g.rank() + 1) % g.size();
         let mut first = 0;
         let seconds = clocked(rounds, |_| {
-            g.epoch(|e| {
-                for number in first..first + count {
-                    e.send(to, &came, R::new(number), |came, _, request| came.take(request.number()));
-                }
-            });
+            g.epoch(|e| issue(e, to, &came, first..first + count));
             first += count;
         });
         let sent = (WARM_UP + rounds) * count;
@@ -92,23 +94,22 @@ fn send<R: Request>(config: &Config, count: u64, rounds: u64) -> superstep::Resu
     })
 }
 
+/// Rounds of `count` sends.
+fn send<R: Request>(config: &Config, count: u64, rounds: u64) -> superstep::Result<Sample> {
+    rounds_of(config, count, rounds, |e, to, came, numbers| {
+        for number in numbers {
+            e.send(to, came, R::new(number), |came, _, request| came.take(request.number()));
+        }
+    })
+}
+
 /// The same by two methods in turn.
 fn send_in_turn(config: &Config, count: u64, rounds: u64) -> superstep::Result<Sample> {
-    on_all(config, |g| {
-        let came = g.object(Came::new());
-        let to = (g.rank() + 1) % g.size();
-        let mut first = 0;
-        let seconds = clocked(rounds, |_| {
-            g.epoch(|e| {
-                for number in (first..first + count).step_by(2) {
-                    e.send(to, &came, number, |came, _, number| came.take(number));
-                    e.send(to, &came, !number, |came, _, number: u64| came.take(!number + 1));
-                }
-            });
-            first += count;
-        });
-        let sent = (WARM_UP + rounds) * count;
-        came.with(|came| (seconds, came.is_right && came.next == sent, digest(&[came.next])))
+    rounds_of(config, count, rounds, |e, to, came, numbers| {
+        for number in numbers.step_by(2) {
+            e.send(to, came, number, |came, _, number| came.take(number));
+            e.send(to, came, !number, |came, _, number: u64| came.take(!number + 1));
+        }
     })
 }
 

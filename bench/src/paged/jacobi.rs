@@ -5,9 +5,9 @@
 //! element. With steps the two rows are mirrored, and everybody waits. The limit is threads on plain memory, which
 //! hand each other their first and last row. Under MPI it is a halo exchange with `MPI_Sendrecv`.
 
-use super::{PROCS, band, side};
+use super::{Answer, PROCS, band, side};
 use crate::{
-    array::{Job, job},
+    array::job,
     clock::{on_all, watched},
     contest::{Contest, Sample},
     digest::digest,
@@ -118,8 +118,6 @@ enum How {
     /// With steps and arrays.
     Steps,
 }
-
-type Answer = Job<Vec<f64>>;
 
 fn by_superstep(config: &Config, how: How, side: usize, sweeps: usize, answer: &Answer, rounds: u64) -> Result<Sample> {
     let answer: &[f64] = answer;

@@ -4,9 +4,8 @@
 //! one row is made coherent, so that little more than it travels; with steps it is mirrored. The limit is threads on
 //! plain rows, of which one lays out the row that is done, and all read it there.
 
-use super::{PROCS, side};
+use super::{Answer, Ways, With, contest, side};
 use crate::{
-    array::{Job, job},
     clock::{on_all, watched},
     contest::{Contest, Sample},
     digest::digest,
@@ -16,12 +15,8 @@ use crate::{
         memory::{areas, lent, slices, with_group},
         team::{Gate, team_of},
     },
-    report::Target,
 };
-use std::{
-    rc::Rc,
-    sync::{PoisonError, RwLock},
-};
+use std::sync::{PoisonError, RwLock};
 use superstep::{Array, Config, Cyclic, Group, Result};
 
 const KERNEL: &str = "lu";
@@ -31,26 +26,9 @@ const SIDE: usize = 1024;
 
 /// Plans the one contest of the kernel.
 pub(crate) fn plan(options: &Options) -> Vec<Contest> {
-    let procs = options.procs.unwrap_or(PROCS);
     let side = side(SIDE, options.shrink);
-    let answer = job(move || alone(side));
-    let name = |what: &str| format!("{side}x{side}/{what}");
-    let config = options.config(procs);
-    let ours = |with: With| {
-        let (config, answer) = (config.clone(), Rc::clone(&answer));
-        move |rounds| by_superstep(&config, with, side, &answer, rounds)
-    };
-    let raw = {
-        let answer = Rc::clone(&answer);
-        move |rounds| by_threads(procs, side, &answer, rounds)
-    };
-    let contest = Contest::of_elements(KERNEL, procs, (side * side * side / 3) as u64)
-        .raw(name("raw"), raw)
-        .superstep(name("coherence"), options, ours(With::Coherence))
-        .superstep(name("steps"), options, ours(With::Steps))
-        .claim(name("coherence"), [name("raw")], Target::AtLeast(0.9))
-        .claim(name("steps"), [name("raw")], Target::AtLeast(0.9));
-    vec![contest]
+    let ways = Ways { alone, by_superstep, by_threads };
+    vec![contest(options, KERNEL, side, side * side * side / 3, ways)]
 }
 
 /// The matrix: its diagonal is larger than the rest of a row, so no row need change its place.
@@ -81,13 +59,7 @@ fn alone(side: usize) -> Vec<f64> {
     a
 }
 
-#[derive(Clone, Copy, Debug)]
-enum With {
-    Coherence,
-    Steps,
-}
-
-fn by_superstep(config: &Config, with: With, side: usize, answer: &Job<Vec<f64>>, rounds: u64) -> Result<Sample> {
+fn by_superstep(config: &Config, with: With, side: usize, answer: &Answer, rounds: u64) -> Result<Sample> {
     let answer: &[f64] = answer;
     on_all(config, |g| {
         let (seconds, found) = match with {
@@ -149,7 +121,7 @@ fn with_steps(g: &mut Group, side: usize, rounds: u64) -> (f64, Vec<f64>) {
     (seconds, found)
 }
 
-fn by_threads(procs: usize, side: usize, answer: &Job<Vec<f64>>, rounds: u64) -> Result<Sample> {
+fn by_threads(procs: usize, side: usize, answer: &Answer, rounds: u64) -> Result<Sample> {
     let answer: &[f64] = answer;
     with_group(|g| {
         let parts = areas::<f64>(g, procs, side.div_ceil(procs) * side);
@@ -196,6 +168,7 @@ fn by_threads(procs: usize, side: usize, answer: &Job<Vec<f64>>, rounds: u64) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::array::job;
 
     #[test]
     fn factors_multiply_to_the_matrix() {

@@ -3,9 +3,8 @@
 //! All matrices lie in bands of rows. Each processor needs all of the second one: with coherence it is made coherent on
 //! all and then read where it lies, with steps it is mirrored. The limit is threads that read it directly.
 
-use super::{PROCS, band, side};
+use super::{Answer, Ways, With, band, contest, side};
 use crate::{
-    array::{Job, job},
     clock::{on_all, watched},
     contest::{Contest, Sample},
     digest::digest,
@@ -15,9 +14,7 @@ use crate::{
         memory::{areas, lent, slices, with_group},
         team::{Gate, team_of},
     },
-    report::Target,
 };
-use std::rc::Rc;
 use superstep::{Array, Block, Config, Group, Result};
 
 const KERNEL: &str = "matmul";
@@ -27,26 +24,9 @@ const SIDE: usize = 512;
 
 /// Plans the one contest of the kernel.
 pub(crate) fn plan(options: &Options) -> Vec<Contest> {
-    let procs = options.procs.unwrap_or(PROCS);
     let side = side(SIDE, options.shrink);
-    let answer = job(move || alone(side));
-    let name = |what: &str| format!("{side}x{side}/{what}");
-    let config = options.config(procs);
-    let ours = |with: With| {
-        let (config, answer) = (config.clone(), Rc::clone(&answer));
-        move |rounds| by_superstep(&config, with, side, &answer, rounds)
-    };
-    let raw = {
-        let answer = Rc::clone(&answer);
-        move |rounds| by_threads(procs, side, &answer, rounds)
-    };
-    let contest = Contest::of_elements(KERNEL, procs, (side * side * side) as u64)
-        .raw(name("raw"), raw)
-        .superstep(name("coherence"), options, ours(With::Coherence))
-        .superstep(name("steps"), options, ours(With::Steps))
-        .claim(name("coherence"), [name("raw")], Target::AtLeast(0.9))
-        .claim(name("steps"), [name("raw")], Target::AtLeast(0.9));
-    vec![contest]
+    let ways = Ways { alone, by_superstep, by_threads };
+    vec![contest(options, KERNEL, side, side * side * side, ways)]
 }
 
 fn left(i: usize, k: usize) -> f64 {
@@ -82,13 +62,7 @@ fn alone(side: usize) -> Vec<f64> {
     c
 }
 
-#[derive(Clone, Copy, Debug)]
-enum With {
-    Coherence,
-    Steps,
-}
-
-fn by_superstep(config: &Config, with: With, side: usize, answer: &Job<Vec<f64>>, rounds: u64) -> Result<Sample> {
+fn by_superstep(config: &Config, with: With, side: usize, answer: &Answer, rounds: u64) -> Result<Sample> {
     let answer: &[f64] = answer;
     on_all(config, |g| {
         let (seconds, found) = match with {
@@ -151,7 +125,7 @@ fn with_steps(g: &mut Group, side: usize, rounds: u64) -> (f64, Vec<f64>) {
     (seconds, found)
 }
 
-fn by_threads(procs: usize, side: usize, answer: &Job<Vec<f64>>, rounds: u64) -> Result<Sample> {
+fn by_threads(procs: usize, side: usize, answer: &Answer, rounds: u64) -> Result<Sample> {
     let answer: &[f64] = answer;
     with_group(|g| {
         let len = side.div_ceil(procs) * side;
@@ -189,6 +163,7 @@ fn by_threads(procs: usize, side: usize, answer: &Job<Vec<f64>>, rounds: u64) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::array::job;
 
     #[test]
     fn all_ways_come_to_the_same_product() {

@@ -16,7 +16,7 @@ use super::{
     access::Paged,
     flight::Since,
     layout::Piece,
-    letter::{Call, Mark, Other, Received, Sender, Source, Writes, site_in_words},
+    letter::{Call, Mark, Other, Received, Sender, Source, Writes},
 };
 use crate::{
     engine::{Element, Group, damaged},
@@ -431,7 +431,7 @@ impl<T: Element, const N: usize> Paged<T, N> {
     /// Members of a set made different calls: all of them get the same error, and so does everybody.
     #[cold]
     fn mismatch(&self, call: &Call<N>, site: &Location<'_>, from: usize, other: &Other) -> Error {
-        let mine = (self.part.rank, call.in_words(), site_in_words(site));
+        let mine = (self.part.rank, call.in_words(), place(site));
         let theirs = (from, other.call.clone(), other.site.clone());
         let (low, high) = if mine.0 < from { (mine, theirs) } else { (theirs, mine) };
         let what = format!(

@@ -8,7 +8,7 @@
 use super::{layout::Piece, limit::lent_from};
 use crate::{
     engine::{Element, damaged, open_letter, opened, push_words, read_words},
-    error::{Result, place},
+    error::Result,
     memory::section::Span,
 };
 use fabric::{Lent, Pages, Tray};
@@ -307,9 +307,4 @@ fn read_writes<T: Element>(bytes: &mut &[u8]) -> Result<Writes<T>> {
     let mut values = vec![T::zeroed(); count];
     bytemuck::cast_slice_mut::<T, u8>(&mut values).copy_from_slice(head);
     Ok(Writes { own, foreign, values })
-}
-
-/// A place in the program, as a letter gives it.
-pub(super) fn site_in_words(site: &Location<'_>) -> String {
-    place(site)
 }

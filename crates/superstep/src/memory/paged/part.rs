@@ -350,11 +350,6 @@ impl<T: Element, const N: usize> Object for Part<T, N> {
         format!("paged array {shape:?} of {} in blocks of {block:?} of {}", type_name::<T>(), place(self.site))
     }
 
-    /// A call that was begun is found at the group's post.
-    fn is_borrowed(&self) -> bool {
-        false
-    }
-
     fn renumber(&self, stayed: &[usize]) {
         let left = (0..).zip(stayed).find(|&(rank, &stayed)| rank != stayed).map_or(stayed.len(), |(rank, _)| rank);
         self.lost.set(self.lost.get().or(Some(left)));
