@@ -2,7 +2,7 @@
 
 use crate::{SEVERAL, SIZES, check, is_everybodys};
 use superstep::{
-    Epoch, ErrorKind, Handle, Max, Min, Sum, Tuning,
+    Config, Epoch, ErrorKind, Fabric, Handle, Max, Min, Sum, Tuning,
     testing::{everywhere, on_sizes},
 };
 
@@ -246,4 +246,21 @@ fn a_panic_in_a_method_reaches_everybody_and_the_group_goes_on() {
 
 fn object_is_used(object: &superstep::Object<u32>) {
     object.with(|_| ());
+}
+
+/// E2: inside a process arguments and answers move. A vector is where it was, there and back.
+#[test]
+fn a_vector_is_not_copied_inside_a_process() {
+    let stayed = Config::new().procs(2).fabric(Fabric::Threads).run_all(|g| {
+        let none = g.object(());
+        g.epoch(|e| {
+            let vector = vec![7u8; 100_000];
+            let there = vector.as_ptr().addr();
+            let answer = e.call(1 - e.rank(), &none, (there, vector), |(), _, (there, vector): (usize, Vec<u8>)| {
+                (vector.as_ptr().addr() == there, vector)
+            });
+            answer.0 && answer.1.as_ptr().addr() == there && answer.1.len() == 100_000
+        })
+    });
+    assert_eq!(stayed.expect("the run succeeds"), [true; 2]);
 }
