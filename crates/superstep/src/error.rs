@@ -3,14 +3,18 @@
 use crate::panics::{self, Cause};
 use fabric::Failure;
 use serde::{Deserialize, Serialize};
-use std::{fmt, panic::Location, sync::Arc};
+use std::{
+    fmt,
+    panic::Location,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 /// What went wrong: where, what, with its numbers, and what to do.
 ///
-/// There is one error type for everything. [`Error::kind`] says which of the known mistakes it is, and three predicates
+/// There is one error type for everything. [`Error::kind`] says which of the known mistakes it is, and four predicates
 /// say how it was seen: by the processor that made it ([`is_misuse`](Self::is_misuse)), by the whole group at a
-/// boundary ([`is_divergence`](Self::is_divergence)), or because a processor could not go on
-/// ([`is_loss`](Self::is_loss)).
+/// boundary ([`is_divergence`](Self::is_divergence)), because a processor could not go on
+/// ([`is_loss`](Self::is_loss)), or because the program said so ([`is_program`](Self::is_program)).
 ///
 /// ```
 /// use superstep::{Config, ErrorKind};
@@ -21,6 +25,14 @@ use std::{fmt, panic::Location, sync::Arc};
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error(Arc<Inner>);
+
+/// An error of the program, of whatever type: what a body returns as `Err` becomes one.
+///
+/// ```
+/// let source = superstep::BoxError::from("no such file");
+/// assert_eq!(source.to_string(), "no such file");
+/// ```
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The result of everything that can fail; `fn main() -> superstep::Result` is a whole program's.
 ///
@@ -33,12 +45,51 @@ pub struct Error(Arc<Inner>);
 /// ```
 pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct Inner {
     kind: ErrorKind,
     message: String,
     /// Whether the message says in which step of which group it happened.
     is_placed: bool,
+    /// Which of the program's own errors it stands for: one of this processor of the run, with this number.
+    origin: Option<(usize, usize)>,
+    /// That error itself, where memory is shared with whoever returned it.
+    #[serde(skip)]
+    source: Option<Arc<dyn std::error::Error + Send + Sync>>,
+}
+
+/// Errors are the same where they say the same.
+impl PartialEq for Inner {
+    fn eq(&self, other: &Self) -> bool {
+        (self.kind, &self.message) == (other.kind, &other.message)
+    }
+}
+
+impl Eq for Inner {}
+
+/// The program's own errors in a run, for those processors that share memory with whoever returned them.
+#[derive(Clone, Default)]
+pub(crate) struct Sources(Arc<Mutex<Vec<Kept>>>);
+
+/// An error with its origin.
+type Kept = ((usize, usize), Arc<dyn std::error::Error + Send + Sync>);
+
+impl Sources {
+    /// Keeps what processor `rank` of the run has returned, and says under which number.
+    fn keep(&self, rank: usize, source: Arc<dyn std::error::Error + Send + Sync>) -> (usize, usize) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let origin = (rank, kept.len());
+        kept.push((origin, source));
+        origin
+    }
+
+    /// Gives an error that came as a text its source, if that is here.
+    pub(crate) fn complete(&self, error: Error) -> Error {
+        let Some(origin) = error.0.origin.filter(|_| error.0.source.is_none()) else { return error };
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let source = kept.iter().find(|(of, _)| *of == origin).map(|(_, source)| Arc::clone(source));
+        Error(Arc::new(Inner { source, ..(*error.0).clone() }))
+    }
 }
 
 /// The known ways to fail.
@@ -138,6 +189,8 @@ pub enum ErrorKind {
     /// A remote method panicked.
     RemotePanic,
 
+    /// The program's own error: a body returned it, or a processor brought it to [`agree`](crate::Step::agree).
+    Failed,
     /// A processor panicked.
     Panicked,
     /// A process has died, was stopped, or can no longer be reached.
@@ -150,12 +203,44 @@ pub enum ErrorKind {
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Arc::new(Inner { kind, message: message.into(), is_placed: false }))
+        Self::with(kind, message.into(), false)
     }
 
     /// An error whose message says in which step of which group it happened.
     pub(crate) fn placed(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Arc::new(Inner { kind, message: message.into(), is_placed: true }))
+        Self::with(kind, message.into(), true)
+    }
+
+    fn with(kind: ErrorKind, message: String, is_placed: bool) -> Self {
+        Self(Arc::new(Inner { kind, message, is_placed, origin: None, source: None }))
+    }
+
+    /// What the program says went wrong on processor `rank` of the run; an error of this library stays what it is.
+    /// `place` puts its text where it happened.
+    pub(crate) fn of_program(
+        source: BoxError,
+        rank: usize,
+        sources: &Sources,
+        place: impl FnOnce(String) -> String,
+    ) -> Self {
+        let source = match source.downcast::<Self>() {
+            Ok(error) => return *error,
+            Err(source) => Arc::<dyn std::error::Error + Send + Sync>::from(source),
+        };
+        // One line, whatever it says, with all that is behind it.
+        let mut text = source.to_string().lines().collect::<Vec<_>>().join("; ");
+        let mut next = source.source();
+        while let Some(cause) = next {
+            let cause_text = cause.to_string().lines().collect::<Vec<_>>().join("; ");
+            // Some say themselves what is behind them.
+            if !text.contains(&cause_text) {
+                text = format!("{text}: {cause_text}");
+            }
+            next = cause.source();
+        }
+        let (message, origin) = (place(text), sources.keep(rank, Arc::clone(&source)));
+        let (kind, origin, source) = (ErrorKind::Failed, Some(origin), Some(source));
+        Self(Arc::new(Inner { kind, message, is_placed: true, origin, source }))
     }
 
     pub(crate) fn is_placed(&self) -> bool {
@@ -226,7 +311,24 @@ impl Error {
     /// assert!(error.is_divergence());
     /// ```
     pub fn is_divergence(&self) -> bool {
-        !self.is_misuse() && !self.is_loss()
+        !self.is_misuse() && !self.is_loss() && !self.is_program()
+    }
+
+    /// Whether it is the program's own: a body returned it, or a processor brought it to [`agree`](crate::Step::agree).
+    ///
+    /// Its [`source`](std::error::Error::source) is the program's value, on processors that share memory with the one
+    /// that had it.
+    ///
+    /// ```
+    /// use std::{error::Error, num::ParseIntError};
+    /// use superstep::Config;
+    ///
+    /// let error = Config::new().procs(2).run(|_| "x".parse::<u8>()).unwrap_err();
+    /// assert!(error.is_program());
+    /// assert!(error.source().unwrap().is::<ParseIntError>());
+    /// ```
+    pub fn is_program(&self) -> bool {
+        self.kind() == ErrorKind::Failed
     }
 
     /// Whether a processor could not go on, and with it the run.
@@ -286,7 +388,11 @@ impl fmt::Debug for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_deref().map(|source| source as &(dyn std::error::Error + 'static))
+    }
+}
 
 /// A place in the user's program, as messages show it.
 pub(crate) fn place(site: &Location<'_>) -> String {

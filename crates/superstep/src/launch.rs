@@ -1,8 +1,8 @@
 //! Starting processors: the only place that picks a fabric.
 
 use crate::{
-    engine::Group,
-    error::{Error, ErrorKind, Result},
+    engine::{Group, Outcome},
+    error::{Error, ErrorKind, Result, Sources},
     panics,
 };
 use fabric::{Circle, Failure, mpi, procs, sim, threads};
@@ -31,10 +31,26 @@ use std::{
 ///
 /// # Errors
 ///
-/// If a setting makes no sense, if a processor panics or misuses the library, or if the members of a group diverge. All
-/// processors have ended then, and the error says in one line which one was first, where and why.
+/// If a setting makes no sense, if a processor panics or misuses the library, if the members of a group diverge, or if
+/// the body returned an error on any processor. All processors have ended then, and the error says in one line which
+/// one was first, where and why.
+///
+/// A body may return a `Result`, and use `?`; see [`Outcome`]:
+///
+/// ```
+/// fn main() -> superstep::Result {
+///     # let path = std::env::temp_dir().join("superstep run");
+///     # std::fs::write(&path, "12").unwrap();
+///     superstep::run(|world| -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+///         let number: u64 = std::fs::read_to_string(&path)?.parse()?;
+///         let sum = world.step(|s| s.reduce(number, superstep::Sum));
+///         assert_eq!(sum, 12 * world.size() as u64);
+///         Ok(())
+///     })
+/// }
+/// ```
 #[track_caller]
-pub fn run<R: Send>(body: impl Fn(&mut Group) -> R + Sync) -> Result<R> {
+pub fn run<R: Outcome<T>, T: Send>(body: impl Fn(&mut Group) -> R + Sync) -> Result<T> {
     Config::new().run(body)
 }
 
@@ -45,7 +61,7 @@ pub fn run<R: Send>(body: impl Fn(&mut Group) -> R + Sync) -> Result<R> {
 /// assert!(ranks.iter().enumerate().all(|(at, &rank)| at == rank));
 /// ```
 #[track_caller]
-pub fn run_all<R: Send>(body: impl Fn(&mut Group) -> R + Sync) -> Result<Vec<R>> {
+pub fn run_all<R: Outcome<T>, T: Send>(body: impl Fn(&mut Group) -> R + Sync) -> Result<Vec<T>> {
     Config::new().run_all(body)
 }
 
@@ -286,7 +302,7 @@ impl Config {
     /// assert_eq!(rank.unwrap(), 0);
     /// ```
     #[track_caller]
-    pub fn run<R: Send>(&self, body: impl Fn(&mut Group) -> R + Sync) -> Result<R> {
+    pub fn run<R: Outcome<T>, T: Send>(&self, body: impl Fn(&mut Group) -> R + Sync) -> Result<T> {
         let results = self.run_all(body)?;
         Ok(results.into_iter().next().expect("a run has at least one processor"))
     }
@@ -298,7 +314,7 @@ impl Config {
     /// assert_eq!(squares.unwrap(), [0, 1, 4]);
     /// ```
     #[track_caller]
-    pub fn run_all<R: Send>(&self, body: impl Fn(&mut Group) -> R + Sync) -> Result<Vec<R>> {
+    pub fn run_all<R: Outcome<T>, T: Send>(&self, body: impl Fn(&mut Group) -> R + Sync) -> Result<Vec<T>> {
         let (procs, fabric, options) = self.resolve()?;
         if threads::is_processor() {
             let message = "a run was started inside a run; split the group instead, or wait until the run has ended";
@@ -306,17 +322,18 @@ impl Config {
         }
         panics::note_places();
         let site = Location::caller();
-        let processor = |circle: Box<dyn Circle>| be_processor(circle, &body, site, self.first_step);
+        let sources = Sources::default();
+        let processor = |circle: Box<dyn Circle>| be_processor(circle, &body, site, self.first_step, sources.clone());
         let results = match fabric {
             Fabric::Threads => threads::run(procs, options, processor),
             Fabric::Procs => {
                 match procs::run(procs, options, in_words, processor).map_err(|why| no_room(procs, &why))? {
-                    (_, Some(failure)) => return Err(failure.into()),
+                    (_, Some(failure)) => return Err(sources.complete(failure.into())),
                     (results, None) => results,
                 }
             }
             Fabric::Mpi { threads } => match mpi::run(threads, options, in_words, processor).map_err(unable)? {
-                (_, Some(failure)) => return Err(failure.into()),
+                (_, Some(failure)) => return Err(sources.complete(failure.into())),
                 (results, None) => results,
             },
             Fabric::Sim { seed, shares_memory } => {
@@ -327,7 +344,7 @@ impl Config {
         // When one fails, all others end with the failure that was raised first, and that is the run's error.
         let failed = results.iter().find_map(|result| result.as_ref().err());
         match failed {
-            Some(failure) => Err(failure.clone().into()),
+            Some(failure) => Err(sources.complete(failure.clone().into())),
             None => Ok(results.into_iter().flatten().collect()),
         }
     }
@@ -387,22 +404,22 @@ fn unable(why: mpi::Unable) -> Error {
 }
 
 /// One processor's life in a run.
-fn be_processor<R>(
+fn be_processor<R: Outcome<T>, T>(
     circle: Box<dyn Circle>,
     body: &(impl Fn(&mut Group) -> R + Sync),
     site: &'static Location<'static>,
     first_step: u64,
-) -> Result<R, Failure> {
+    sources: Sources,
+) -> Result<T, Failure> {
     let (alarm, rank) = (circle.alarm(), circle.rank());
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        let mut root = Group::root(circle, site, first_step);
-        let result = body(&mut root);
-        root.core().end()?;
-        Ok(result)
+        let mut root = Group::root(circle, site, first_step, sources);
+        let returned = body(&mut root).outcome();
+        root.core().end_run(returned, site)
     }));
     let failure = match outcome {
-        Ok(Ok(result)) => return Ok(result),
-        Ok(Err(error)) => Failure::GaveUp { rank, report: Error::report(&error) },
+        Ok(Ok(value)) => return Ok(value),
+        Ok(Err(error)) => Failure::GaveUp { rank, report: error.report() },
         Err(payload) => panics::last_words(rank, &*payload),
     };
     alarm.raise(failure);

@@ -52,11 +52,11 @@ pub mod testing;
 
 pub use algo::containers;
 pub use engine::{
-    Ancestor, And, Any, By, Checked, Combine, Each, Element, Every, Group, Leader, Local, Max, Min, Or, Pending,
-    Product, Same, Settle, Split, Splitting, Step, Sum, Value, Weighted, Xor,
+    Ancestor, And, Any, By, Checked, Combine, Each, Element, Every, Group, Leader, Local, Max, Min, Or, Outcome,
+    Pending, Plain, Product, Same, Settle, Split, Splitting, Step, Sum, Value, Weighted, Xor,
 };
 pub use epoch::{Answer, Epoch, Handle, Number, Object, Target, Tuning, Volatile, VolatileArray};
-pub use error::{Error, ErrorKind, Result};
+pub use error::{BoxError, Error, ErrorKind, Result};
 pub use launch::{Config, Fabric, cores, run, run_all};
 pub use memory::{
     Area, Array, Block, BlockCyclic, Cohering, Cyclic, Distribution, Ends, Gatherer, Irregular, OneScatterer, Paged,

@@ -11,7 +11,7 @@
 //! ```
 
 use crate::{
-    engine::Group,
+    engine::{Group, Outcome},
     error::Error,
     launch::{self, Config, Fabric},
 };
@@ -54,9 +54,9 @@ pub const SEEDS: u64 = 4;
 ///
 /// # Panics
 ///
-/// If the claim panics on any processor, or a run fails in another way.
+/// If the claim panics on any processor or returns an error, or a run fails in another way.
 #[track_caller]
-pub fn everywhere(claim: impl Fn(&mut Group) + Sync) {
+pub fn everywhere<R: Outcome<T>, T: Send>(claim: impl Fn(&mut Group) -> R + Sync) {
     on_sizes(&SIZES, claim);
 }
 
@@ -75,7 +75,7 @@ pub fn everywhere(claim: impl Fn(&mut Group) + Sync) {
 ///
 /// As [`everywhere`].
 #[track_caller]
-pub fn on_sizes(sizes: &[usize], claim: impl Fn(&mut Group) + Sync) {
+pub fn on_sizes<R: Outcome<T>, T: Send>(sizes: &[usize], claim: impl Fn(&mut Group) -> R + Sync) {
     for_each(sizes, |config, context| {
         if let Err(error) = config.run(&claim) {
             panic!("{context}: {error}");
@@ -102,9 +102,13 @@ pub fn on_sizes(sizes: &[usize], claim: impl Fn(&mut Group) + Sync) {
 ///
 /// If a run does not fail.
 #[track_caller]
-pub fn failing(sizes: &[usize], claim: impl Fn(&mut Group) + Sync, check: impl Fn(&str, Error)) {
+pub fn failing<R: Outcome<T>, T: Send>(
+    sizes: &[usize],
+    claim: impl Fn(&mut Group) -> R + Sync,
+    check: impl Fn(&str, Error),
+) {
     for_each(sizes, |config, context| match config.run(&claim) {
-        Ok(()) => panic!("{context}: the run should have failed"),
+        Ok(_) => panic!("{context}: the run should have failed"),
         Err(error) => check(context, error),
     });
 }

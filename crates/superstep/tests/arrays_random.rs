@@ -421,7 +421,7 @@ proptest! {
             Fabric::Sim { seed, shares_memory: true },
         ];
         for fabric in fabrics {
-            let traces = Config::new().procs(procs).fabric(fabric).run_all(|g| run(g, &layouts, &steps));
+            let traces = Config::new().procs(procs).fabric(fabric).run_all(|g| Local(run(g, &layouts, &steps)));
             let difference = difference(&traces.unwrap(), &expected, &layouts, &steps);
             prop_assert_eq!(difference, None, "{:?}", fabric);
         }

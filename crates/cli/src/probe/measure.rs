@@ -23,6 +23,8 @@ struct Round {
     verified: bool,
 }
 
+impl superstep::Plain for Round {}
+
 /// Measures on so many processors, and takes the best of several rounds for each figure.
 pub(super) fn parameters(
     procs: usize,

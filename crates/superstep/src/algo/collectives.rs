@@ -331,10 +331,12 @@ impl Step {
         } else {
             away = Some(value);
         }
+        let attempt = self.core.attempt();
         let pending = self.core.place(FromEachAt { root, inner, value: None }, root as u64);
         if let Some(value) = away {
             self.must(send::<T, K>(self, root, pending.item, value), site);
         }
+        attempt.done();
         pending
     }
 
@@ -360,10 +362,12 @@ impl Step {
                 Some(_) => {}
             }
         }
+        let attempt = self.core.attempt();
         let pending = self.core.place(FromOne::<T, K> { value: None, root, site, _codec: PhantomData }, root as u64);
         for (to, part) in parts.iter_mut().flat_map(|parts| parts.drain(..)).enumerate() {
             self.must(send::<T, K>(self, to, pending.item, part), site);
         }
+        attempt.done();
         pending
     }
 
@@ -387,10 +391,12 @@ impl Step {
                 away.push((to, part));
             }
         }
+        let attempt = self.core.attempt();
         let pending = self.core.place(item, 0);
         for (to, part) in away {
             self.must(send::<T, K>(self, to, pending.item, part), site);
         }
+        attempt.done();
         pending
     }
 

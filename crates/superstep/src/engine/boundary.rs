@@ -99,7 +99,7 @@ impl Core {
         mine.clear();
         let fingerprint = self.fingerprint(kind);
         if let Err(error) = self.contribute(fingerprint, mine) {
-            self.outbox.borrow_mut().clear();
+            self.outbox.borrow_mut().close();
             contribution::fail(&error, (fingerprint, 0, &[]), mine);
         }
         self.meet(mine, melded)?;
@@ -128,6 +128,9 @@ impl Core {
 
     /// Writes this processor's contribution and posts its trays.
     fn contribute(&self, fingerprint: u64, mine: &mut Vec<u8>) -> Result {
+        if let Some(error) = self.failing.take() {
+            return Err(error);
+        }
         self.check_borrows()?;
         self.flush()?;
         let registry = self.registry.borrow();
@@ -140,9 +143,7 @@ impl Core {
         );
         written.sort_unstable();
         let mut flags = self.flags.get();
-        let mut outbox = self.outbox.borrow_mut();
-        let (carries, has_posted) = (std::mem::take(&mut outbox.carries), std::mem::take(&mut outbox.has_posted));
-        drop(outbox);
+        let (carries, has_posted) = (self.outbox.borrow().carries, self.outbox.borrow().has_posted());
         for (flag, is_set) in [
             (flags::WRITTEN, !written.is_empty()),
             (flags::DROPPED, !registry.dropped.is_empty()),
@@ -180,7 +181,11 @@ impl Core {
             }
         }
         let mut outbox = self.outbox.borrow_mut();
-        if outbox.is_empty() { Ok(()) } else { outbox.post(&mut **self.circle.borrow_mut(), &[]) }
+        if !outbox.is_empty() {
+            outbox.post(&mut **self.circle.borrow_mut(), &[])?;
+        }
+        outbox.close();
+        Ok(())
     }
 
     /// Refuses to hold a boundary while a borrow of something that it may change is alive.
@@ -236,7 +241,7 @@ impl Core {
         if total.has(flags::FAILED) {
             let report = total.body.into();
             self.renumber(&self.regroup(&left));
-            let error = Error::from(Failure::GaveUp { rank: self.processor, report });
+            let error = self.sources.complete(Error::from(Failure::GaveUp { rank: self.processor, report }));
             // What failed while it was combined knows the operator, and not where that was. All members are here.
             return Err(if error.is_placed() { error } else { self.error(error.kind(), &error, self.site.get()) });
         }
@@ -522,17 +527,6 @@ impl Core {
             self.size.set(stayed.len());
             self.registry.borrow_mut().renumber(stayed);
         }
-    }
-
-    /// Says goodbye in the group's next meeting.
-    pub(super) fn leave(&self) -> Result {
-        if self.has_post.get() {
-            self.gather_at_post(None)?;
-        }
-        let mut mine = Vec::with_capacity(HEADER + 4);
-        contribution::open(0, flags::NOBODY, &(self.rank.get() as u32).to_le_bytes(), &mut mine);
-        let mut melder = Melder { operators: None, is_bare: false, fingerprint: None };
-        Ok(self.circle.borrow_mut().leave(&mine, &mut melder)?)
     }
 
     /// An error about the step that has just closed.

@@ -52,6 +52,8 @@ pub(crate) mod flags {
     pub(crate) const MIRRORS: u32 = 1 << 10;
     /// Somebody's records have data that is carried.
     pub(crate) const CARRIES: u32 = 1 << 11;
+    /// Somebody has ended with an error, which is what counts, wherever the others are; the body is that error.
+    pub(crate) const GAVE_UP: u32 = 1 << 12;
 }
 
 pub(crate) const HEADER: usize = 16;
@@ -242,7 +244,11 @@ impl Melder<'_> {
         };
         let leavers = [left.leavers, right.leavers].concat();
         let either = left.flags | right.flags;
-        if left.has(flags::NOBODY) || right.has(flags::NOBODY) {
+        if either & flags::GAVE_UP != 0 {
+            let failed = if left.has(flags::GAVE_UP) { left } else { right };
+            open(failed.fingerprint, flags::GAVE_UP | flags::FAILED, &leavers, out);
+            out.extend_from_slice(failed.body);
+        } else if left.has(flags::NOBODY) || right.has(flags::NOBODY) {
             let stays = if left.has(flags::NOBODY) { right } else { left };
             open(stays.fingerprint, stays.flags, &leavers, out);
             out.extend_from_slice(stays.body);

@@ -8,7 +8,7 @@ use super::{
     registry::{Object, Registry, Variable},
     settle::Pending,
 };
-use crate::error::{Error, ErrorKind, Result, place};
+use crate::error::{Error, ErrorKind, Result, Sources, place};
 use fabric::{Circle, Melded};
 use std::{
     any::{Any, type_name},
@@ -81,6 +81,33 @@ pub(crate) struct Core {
     pub(crate) changed: RefCell<Vec<u32>>,
     /// What the epochs of the group keep from one to the next.
     pub(crate) annex: RefCell<Option<Rc<dyn Any>>>,
+    /// Why the boundary at hand is to fail for all.
+    pub(super) failing: RefCell<Option<Error>>,
+    /// The program's own errors in this run.
+    pub(super) sources: Sources,
+}
+
+/// A collective call that is under way: dropped before it is [`done`](Self::done), it has never been made (X1).
+#[must_use]
+pub(crate) struct Attempt<'a> {
+    core: &'a Core,
+    item: u32,
+    verbs: u64,
+}
+
+impl Attempt<'_> {
+    /// The call was made.
+    #[inline]
+    pub(crate) fn done(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        self.core.items.borrow_mut().take_back(self.item, self.verbs);
+        self.core.outbox.borrow_mut().take_back(self.item);
+    }
 }
 
 impl Core {
@@ -91,6 +118,7 @@ impl Core {
         id: usize,
         site: &'static Location<'static>,
         first_step: u64,
+        sources: Sources,
     ) -> Rc<Self> {
         Rc::new(Self {
             id,
@@ -121,6 +149,8 @@ impl Core {
             begun: RefCell::default(),
             changed: RefCell::default(),
             annex: RefCell::default(),
+            failing: RefCell::default(),
+            sources,
         })
     }
 
@@ -160,6 +190,7 @@ impl Core {
         if self.phase.get() == Phase::Step {
             // The body of the last step unwound and was caught: it never reached its boundary.
             self.registry().abandon();
+            self.outbox.borrow_mut().recall();
         }
         self.site.set(site);
         self.phase.set(phase);
@@ -169,9 +200,6 @@ impl Core {
         let mut items = self.items.borrow_mut();
         if !items.is_empty() {
             items.clear();
-        }
-        if !self.outbox.borrow().is_empty() {
-            self.outbox.borrow_mut().clear();
         }
     }
 
@@ -188,6 +216,12 @@ impl Core {
         let mut items = self.items.borrow_mut();
         items.verbs = mix(items.verbs, mix(super::checks::type_hash::<I>(), salt));
         Pending::new(items.place(item), self.steps.get(), self.key)
+    }
+
+    /// Begins a collective call that may be refused when it has placed its item and sent something already.
+    pub(crate) fn attempt(&self) -> Attempt<'_> {
+        let items = self.items.borrow();
+        Attempt { core: self, item: items.collective().len() as u32, verbs: items.verbs }
     }
 
     /// Places an item that no other member needs to have.
@@ -282,14 +316,5 @@ impl Core {
             owner.path()
         );
         Err(self.error(ErrorKind::NotMember, what, site))
-    }
-
-    /// Ends the group for this processor: the rest go on without it.
-    pub(crate) fn end(&self) -> Result {
-        self.phase.set(Phase::Ended);
-        let outcome = if self.size.get() > 1 { self.leave() } else { Ok(()) };
-        self.registry.borrow_mut().clear();
-        self.annex.take();
-        outcome
     }
 }

@@ -53,6 +53,22 @@ pub(crate) enum Kind {
     Notice = 3,
     /// Answer it after everything is committed.
     Mirror = 4,
+    /// Forget what its sender has posted before it for this boundary: the step that posted it never closed.
+    Recall = 5,
+}
+
+impl Kind {
+    fn read(header: u64) -> Result<Self> {
+        Ok(match (header >> 32) as u8 {
+            0 => Self::Data,
+            1 => Self::Moved,
+            2 => Self::Request,
+            3 => Self::Notice,
+            4 => Self::Mirror,
+            5 => Self::Recall,
+            _ => return Err(damaged()),
+        })
+    }
 }
 
 /// The length of a record's header, and of that of a long one.
@@ -72,8 +88,8 @@ pub(crate) struct Outbox {
     filled: Vec<usize>,
     /// Whether data of records is carried beside the trays.
     pub(crate) carries: bool,
-    /// Whether trays were posted before the boundary.
-    pub(crate) has_posted: bool,
+    /// The targets to which trays have gone since the last boundary, while the step still computes.
+    early: Vec<usize>,
 }
 
 /// From how many bytes on a tray need not wait for the end of the step.
@@ -114,7 +130,12 @@ impl Outbox {
         if header == LONG {
             bytes.extend_from_slice(&[0; LONG - SHORT]);
         }
-        let result = write(bytes);
+        // A value's own code may unwind, and the program may catch that: half a record must not stay.
+        let mut unwinding = TakeBack { bytes, at };
+        let result = write(unwinding.bytes);
+        unwinding.at = usize::MAX;
+        drop(unwinding);
+        let bytes = &mut self.trays[to].bytes;
         let len = bytes.len() - at - header;
         if header == SHORT && len >= TOO_LONG {
             // Longer than expected: everything moves up once.
@@ -154,14 +175,20 @@ impl Outbox {
         self.filled.is_empty()
     }
 
+    /// Whether trays were posted before the boundary.
+    pub(crate) fn has_posted(&self) -> bool {
+        !self.early.is_empty()
+    }
+
     /// Posts every tray that has something in it. If the circle is already one of those who stayed, `stayed` has their
     /// old ranks, by which trays are addressed; what is for others is dropped.
     pub(crate) fn post(&mut self, circle: &mut dyn Circle, stayed: &[usize]) -> Result {
         for to in self.filled.drain(..) {
             let rank = if stayed.is_empty() { Some(to) } else { stayed.iter().position(|&old| old == to) };
             match rank {
-                Some(rank) => circle.post(rank, &mut self.trays[to])?,
-                None => self.trays[to].clear(),
+                // A call that was taken back may have left it empty.
+                Some(rank) if !self.trays[to].is_empty() => circle.post(rank, &mut self.trays[to])?,
+                _ => self.trays[to].clear(),
             }
         }
         Ok(())
@@ -169,25 +196,104 @@ impl Outbox {
 
     /// Posts the trays that are full and have to travel, while the step still computes (S4).
     pub(crate) fn post_full(&mut self, circle: &mut dyn Circle) {
-        let trays = &mut self.trays;
-        let mut has_posted = false;
+        let (trays, early) = (&mut self.trays, &mut self.early);
         self.filled.retain(|&to| {
             let is_full = trays[to].bytes.len() >= FULL && to != circle.rank() && !circle.shares(to);
             // A run that has failed is noticed at the boundary.
             let goes = is_full && circle.post(to, &mut trays[to]).is_ok();
-            has_posted |= goes;
+            if goes && !early.contains(&to) {
+                early.push(to);
+            }
             !goes
         });
-        self.has_posted |= has_posted;
     }
 
-    /// Drops whatever a step that failed has left.
-    pub(crate) fn clear(&mut self) {
+    /// Drops what a step has left that will not close, and recalls what of it has gone already (X6).
+    ///
+    /// The recall stays in the tray, before whatever comes next, so it reaches whom it is for in the next meeting.
+    pub(crate) fn recall(&mut self) {
         self.carries = false;
-        self.has_posted = false;
         for to in self.filled.drain(..) {
             self.trays[to].clear();
         }
+        for to in std::mem::take(&mut self.early) {
+            self.push(to, Address::Object(0), Kind::Recall, |_| ());
+            // Until the meeting it may have to be said again.
+            self.early.push(to);
+        }
+    }
+
+    /// Forgets which trays have gone, and drops the others: the meeting that all of them were for is at hand, or it fails
+    /// and nobody takes them.
+    pub(crate) fn close(&mut self) {
+        self.carries = false;
+        self.early.clear();
+        for to in self.filled.drain(..) {
+            self.trays[to].clear();
+        }
+    }
+
+    /// Takes back the records for the items of this number and above, of a call that was refused.
+    #[cold]
+    pub(crate) fn take_back(&mut self, item: u32) {
+        let Self { trays, filled, .. } = self;
+        filled.retain(|&to| {
+            let Tray { bytes, moved } = &mut trays[to];
+            let (mut at, mut moving) = (0, 0);
+            while let Ok(Some((record, _))) = Record::read(&bytes[at..]) {
+                if matches!(record.address, Address::Item(number) if number >= item) {
+                    break;
+                }
+                at += record.len;
+                moving += usize::from(record.kind == Kind::Moved);
+            }
+            // They are the last: whoever was refused had the step to itself.
+            bytes.truncate(at);
+            moved.truncate(moving);
+            at > 0
+        });
+    }
+}
+
+/// Cuts a record off again unless it was finished.
+struct TakeBack<'a> {
+    bytes: &'a mut Vec<u8>,
+    at: usize,
+}
+
+impl Drop for TakeBack<'_> {
+    fn drop(&mut self) {
+        self.bytes.truncate(self.at);
+    }
+}
+
+/// The head of a record, and how long it is as a whole.
+struct Record {
+    address: Address,
+    kind: Kind,
+    len: usize,
+}
+
+impl Record {
+    /// The first record of these bytes, if there is one, with its payload.
+    #[inline]
+    fn read(bytes: &[u8]) -> Result<Option<(Self, &[u8])>> {
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let (header, mut rest) = bytes.split_first_chunk().ok_or_else(damaged)?;
+        let header = u64::from_le_bytes(*header);
+        let mut len = (header >> 40) as usize;
+        if len == TOO_LONG {
+            let (long, behind) = rest.split_first_chunk().ok_or_else(damaged)?;
+            len = usize::try_from(u64::from_le_bytes(*long)).map_err(|_| damaged())?;
+            rest = behind;
+        }
+        let payload = rest.get(..len).ok_or_else(damaged)?;
+        let number = header as u32;
+        let address = if number & ITEM == 0 { Address::Object(number) } else { Address::Item(number & !ITEM) };
+        let len = bytes.len() - rest.len() + len;
+        Ok(Some((Self { address, kind: Kind::read(header)?, len }, payload)))
     }
 }
 
@@ -206,9 +312,13 @@ impl Inbox {
             if self.used == self.trays.len() {
                 self.trays.push((from, Tray::default()));
             }
+            let first = self.used;
             // One may have posted several, those that were full before the step ended.
             while circle.take(from, &mut self.trays[self.used].1) {
                 self.trays[self.used].0 = stayed.get(from).copied().unwrap_or(from);
+                if self.used > first && is_recall(&self.trays[self.used].1) {
+                    self.trays[first..self.used].iter_mut().for_each(|(_, tray)| tray.clear());
+                }
                 self.used += 1;
                 if self.used == self.trays.len() {
                     self.trays.push((from, Tray::default()));
@@ -250,32 +360,12 @@ impl Inbox {
         for (from, tray) in &mut self.trays[..self.used] {
             let mut bytes = &tray.bytes[..];
             let mut moved = tray.moved.iter_mut();
-            while !bytes.is_empty() {
-                let (header, mut rest) = bytes.split_first_chunk().ok_or_else(damaged)?;
-                let header = u64::from_le_bytes(*header);
-                let mut len = (header >> 40) as usize;
-                if len == TOO_LONG {
-                    let (long, behind) = rest.split_first_chunk().ok_or_else(damaged)?;
-                    len = usize::try_from(u64::from_le_bytes(*long)).map_err(|_| damaged())?;
-                    rest = behind;
-                }
-                let (payload, rest) = rest.split_at_checked(len).ok_or_else(damaged)?;
-                bytes = rest;
-                let kind = match (header >> 32) as u8 {
-                    0 => Kind::Data,
-                    1 => Kind::Moved,
-                    2 => Kind::Request,
-                    3 => Kind::Notice,
-                    4 => Kind::Mirror,
-                    _ => return Err(damaged()),
-                };
+            while let Some((Record { address, kind, len }, payload)) = Record::read(bytes)? {
+                bytes = &bytes[len..];
                 let object = if kind == Kind::Moved { Some(moved.next().ok_or_else(damaged)?) } else { None };
                 if !kinds.contains(&kind) {
                     continue;
                 }
-                let address = header as u32;
-                let address =
-                    if address & ITEM == 0 { Address::Object(address) } else { Address::Item(address & !ITEM) };
                 match object {
                     // What is left in its place is never looked at again.
                     Some(object) => take(*from, address, Payload::Moved(std::mem::replace(object, Box::new(()))))?,
@@ -285,6 +375,12 @@ impl Inbox {
         }
         Ok(())
     }
+}
+
+/// Whether what was posted before this tray does not count.
+#[inline]
+fn is_recall(tray: &Tray) -> bool {
+    matches!(Record::read(&tray.bytes), Ok(Some((Record { kind: Kind::Recall, .. }, _))))
 }
 
 /// Appends numbers to a record.

@@ -3,11 +3,12 @@
 use super::{
     boundary::Kind,
     core::{Core, Phase},
+    outcome::Outcome,
     settle::{Settle, Settled},
     split::{Splitting, run_split},
     step::Step,
 };
-use crate::error::Result;
+use crate::error::{Result, Sources};
 use fabric::Circle;
 use std::{marker::PhantomData, panic::Location, rc::Rc};
 
@@ -45,8 +46,13 @@ impl Group {
     }
 
     /// The group of all processors of a run.
-    pub(crate) fn root(circle: Box<dyn Circle>, site: &'static Location<'static>, first_step: u64) -> Self {
-        Self::new(Core::new(circle, 0, None, 0, site, first_step))
+    pub(crate) fn root(
+        circle: Box<dyn Circle>,
+        site: &'static Location<'static>,
+        first_step: u64,
+        sources: Sources,
+    ) -> Self {
+        Self::new(Core::new(circle, 0, None, 0, site, first_step, sources))
     }
 
     pub(crate) fn core(&self) -> &Rc<Core> {
@@ -226,7 +232,8 @@ impl Group {
     /// [`Weighted`](crate::Weighted) or [`By`](crate::By). A processor whose body returns early leaves its subgroup,
     /// which goes on without it. Shared variables of outer groups that were written inside are combined at the end.
     ///
-    /// Returns what this processor's body returned, and `None` where it is in no subgroup.
+    /// Returns what this processor's body returned, and `None` where it is in no subgroup. A body may return a `Result`;
+    /// its error is then the error of the split, on every member of this group (see [`Outcome`]).
     ///
     /// ```
     /// use superstep::{Config, Sum, Weighted};
@@ -250,12 +257,13 @@ impl Group {
     /// # Panics
     ///
     /// With the group's error, if the members ask for different splits, for none at all, or with weights that are
-    /// negative, infinite or no numbers.
+    /// negative, infinite or no numbers; and with the error that a body returned.
     #[track_caller]
-    pub fn split<H, F, R>(&mut self, how: H, body: F) -> Option<R>
+    pub fn split<H, F, R, V>(&mut self, how: H, body: F) -> Option<V>
     where
         F: FnOnce(&mut Group) -> R,
         H: Splitting<F, R>,
+        R: Outcome<V>,
     {
         run_split(self.core(), how, body, &mut (), Location::caller()).unwrap_or_else(|error| error.raise())
     }
@@ -267,12 +275,20 @@ impl Group {
     ///
     /// let kind = Config::new().procs(2).run(|g| g.try_split(0, |_| ()).unwrap_err().kind());
     /// assert_eq!(kind.unwrap(), ErrorKind::BadGroupCount);
+    ///
+    /// let errors = Config::new().procs(3).run_all(|g| {
+    ///     let error = g.try_split(3, |sub| if sub.id() == 1 { Err("no input") } else { Ok(()) }).unwrap_err();
+    ///     g.step(|_| ()); // the group can go on
+    ///     error
+    /// });
+    /// assert!(errors.unwrap().iter().all(|error| error.to_string().contains("no input")));
     /// ```
     #[track_caller]
-    pub fn try_split<H, F, R>(&mut self, how: H, body: F) -> Result<Option<R>>
+    pub fn try_split<H, F, R, V>(&mut self, how: H, body: F) -> Result<Option<V>>
     where
         F: FnOnce(&mut Group) -> R,
         H: Splitting<F, R>,
+        R: Outcome<V>,
     {
         run_split(self.core(), how, body, &mut (), Location::caller())
     }

@@ -180,6 +180,12 @@ impl Items {
         self.verbs = 0;
     }
 
+    /// Takes back the collective items of this number and above; `verbs` is the fingerprint of those below.
+    pub(crate) fn take_back(&mut self, item: u32, verbs: u64) {
+        self.collective.used = item as usize;
+        self.verbs = verbs;
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.collective.used + self.alone.used == 0
     }

@@ -9,10 +9,12 @@ mod checks;
 mod contribution;
 mod core;
 mod exchange;
+mod failing;
 mod fold;
 mod group;
 mod items;
 mod operators;
+mod outcome;
 mod post;
 mod registry;
 mod settle;
@@ -36,6 +38,7 @@ pub(crate) use value::{
 
 pub use group::{Ancestor, Group};
 pub use operators::{And, Any, Checked, Combine, Each, Leader, Max, Min, Or, Product, Same, Sum, Xor};
+pub use outcome::{Outcome, Plain};
 pub use settle::{Local, Pending, Settle};
 pub use split::{By, Every, Split, Splitting, Weighted};
 pub(crate) use split::{Luggage, Subgroup, run_split};

@@ -3,7 +3,7 @@
 //! Everything that comes from elsewhere is [`Pending`] inside the step that asks for it, and a plain value outside: a
 //! value cannot be read too early, because it does not exist yet.
 
-use super::core::Core;
+use super::{core::Core, outcome::Never};
 use std::{marker::PhantomData, rc::Rc};
 
 /// A value that exists once the step has closed. Return it from the step's body to get it.
@@ -111,6 +111,14 @@ impl Settle for () {
     type Out = ();
 
     fn settle(self, _: &mut Settled<'_>) {}
+}
+
+impl Settle for Never {
+    type Out = Self;
+
+    fn settle(self, _: &mut Settled<'_>) -> Self {
+        self
+    }
 }
 
 impl<T: Settle> Settle for Vec<T> {

@@ -6,13 +6,11 @@ use super::{
     core::{Core, Phase},
     group::Group,
     items::Tally,
+    outcome::Outcome,
 };
-use crate::{
-    error::{ErrorKind, Result},
-    panics,
-};
+use crate::error::{ErrorKind, Result};
 use std::{
-    panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind},
+    panic::{AssertUnwindSafe, Location, catch_unwind},
     rc::Rc,
 };
 
@@ -218,22 +216,23 @@ impl Luggage for () {
     fn leave(&mut self, _: &Rc<Core>) {}
 }
 
-pub(crate) fn run_split<H, F, R, L>(
+pub(crate) fn run_split<H, F, R, V, L>(
     core: &Rc<Core>,
     how: H,
     body: F,
     luggage: &mut L,
     site: &'static Location<'static>,
-) -> Result<Option<R>>
+) -> Result<Option<V>>
 where
     H: Splitting<F, R, L::Item>,
     L: Luggage,
+    R: Outcome<V>,
 {
     let (key, subgroups) = enter(core, &how.plan(), luggage, site)?;
     luggage.fetch(core, &subgroups, site)?;
     core.phase.set(Phase::Split);
     let mut body = Some(body);
-    let mut result = None;
+    let mut result = Ok(None);
     for subgroup in subgroups {
         let sub = join(core, key, &subgroup, site);
         let mut group = Group::new(Rc::clone(&sub));
@@ -241,19 +240,20 @@ where
             let item = luggage.unpack(&mut group, site).unwrap_or_else(|error| error.raise());
             let result = H::call(&mut body, &mut group, &item);
             luggage.pack(item);
-            result
+            result.outcome()
         }));
-        result = Some(outcome.unwrap_or_else(|payload| {
-            // The rest of the subgroup must not wait for this processor, even if the program catches the panic above.
-            core.circle.borrow().alarm().raise(panics::last_words(core.processor, &*payload));
-            resume_unwind(payload)
-        }));
-        sub.end()?;
+        result = sub.end_body(outcome, site)?.map(Some);
+        if result.is_err() {
+            break;
+        }
     }
     core.begin(site, Phase::Split);
-    luggage.leave(core);
+    match &result {
+        Ok(_) => luggage.leave(core),
+        Err(error) => core.fail_with(error.clone()),
+    }
     core.boundary(Kind::Rejoin)?;
-    Ok(result)
+    result
 }
 
 /// Agrees with the others on the split. Returns the key that its circles have in common, and the subgroups that this
@@ -310,7 +310,7 @@ fn enter(
 fn join(core: &Rc<Core>, key: u64, subgroup: &Subgroup, site: &'static Location<'static>) -> Rc<Core> {
     let key = mix(key, subgroup.id as u64);
     let circle = core.circle.borrow().join(key, &subgroup.members, subgroup.rank);
-    Core::new(circle, key, Some(Rc::clone(core)), subgroup.id, site, 0)
+    Core::new(circle, key, Some(Rc::clone(core)), subgroup.id, site, 0, core.sources.clone())
 }
 
 /// What must agree on all members, as a number and in words.

@@ -2,7 +2,7 @@
 
 use crate::{SEVERAL, SIZES, arrays::fill, check};
 use superstep::{
-    Any, Array, Block, Config, Cyclic, ErrorKind, Every, Fabric, Group, Local, Max, Sum, Tiles, Weighted,
+    Any, Array, Block, Config, Cyclic, ErrorKind, Every, Fabric, Group, Local, Max, Plain, Sum, Tiles, Weighted,
     testing::{everywhere, failing, on_sizes},
 };
 
@@ -169,7 +169,7 @@ fn the_part_of_an_outer_array_is_at_hand_in_a_subgroup() {
 }
 
 /// Everybody as one subgroup, which may be left.
-pub(crate) fn inside<R>(g: &mut Group, body: impl FnOnce(&mut Group) -> R) -> R {
+pub(crate) fn inside<R: Plain>(g: &mut Group, body: impl FnOnce(&mut Group) -> R) -> R {
     g.split(1, body).expect("everybody is in it")
 }
 

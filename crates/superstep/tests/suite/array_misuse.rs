@@ -221,7 +221,7 @@ fn an_array_is_used_in_steps_of_its_own_group_alone() {
                     assert!(error.is_misuse());
                 }
             });
-            sub.array::<u8, Cyclic>(4)
+            Local(sub.array::<u8, Cyclic>(4))
         });
         let inner = inner.expect("everybody was in it");
         g.step(|s| {

@@ -118,7 +118,7 @@ fn a_split_into_every_subgroup_runs_them_all() {
 fn a_split_into_0_subgroups_is_everybodys_error() {
     on_sizes(&SIZES, |g| {
         for how in [Split::Even(0), Split::Every(0), Split::By(0, None), Split::By(0, Some(0))] {
-            let error = g.try_split(how, |_| panic!("there is no subgroup")).map(|_: Option<()>| ());
+            let error = g.try_split(how, |_| panic!("there is no subgroup")).map(|_| ());
             let error = error.unwrap_err();
             check(&error, ErrorKind::BadGroupCount, &["step", "of group 0", "0 subgroups", file!()]);
             assert!(error.is_divergence());
@@ -182,7 +182,7 @@ fn the_lightest_do_not_run_where_there_are_too_few_processors() {
 fn weights_of_any_size_work_and_zeros_do_not_run() {
     on_sizes(&SIZES, |g| {
         for none in [&[][..], &[0.0], &[0.0, -0.0, 0.0]] {
-            assert_eq!(g.split(Weighted(none), |_| panic!("nobody runs")), None::<()>);
+            assert_eq!(g.split(Weighted(none), |_| panic!("nobody runs")), None);
         }
         let p = g.size();
         for equal in [f64::MAX, f64::MIN_POSITIVE, 5e-324, 1e308] {
@@ -205,7 +205,7 @@ fn weights_that_are_negative_infinite_or_no_number_are_refused() {
             (f64::NEG_INFINITY, "weight 1 is -inf"),
             (-5e-324, "weight 1 is -0.0000"),
         ] {
-            let error = g.try_split(Weighted(&[1.0, bad]), |_| panic!("nobody runs")).map(|_: Option<()>| ());
+            let error = g.try_split(Weighted(&[1.0, bad]), |_| panic!("nobody runs")).map(|_| ());
             let error = error.unwrap_err();
             check(&error, ErrorKind::BadWeight, &["step", "of group 0", words, file!()]);
             is_everybodys(g, &error);

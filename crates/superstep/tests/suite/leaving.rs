@@ -4,12 +4,12 @@
 
 use crate::{SEVERAL, SIZES, check};
 use superstep::{
-    By, Each, ErrorKind, Group, Local, Max, Sum,
+    By, Each, ErrorKind, Group, Local, Max, Plain, Sum,
     testing::{everywhere, failing, on_sizes},
 };
 
 /// Everybody as one subgroup, which may be left.
-fn inside<R>(g: &mut Group, body: impl FnOnce(&mut Group) -> R) -> R {
+fn inside<R: Plain>(g: &mut Group, body: impl FnOnce(&mut Group) -> R) -> R {
     g.split(1, body).expect("everybody is in it")
 }
 

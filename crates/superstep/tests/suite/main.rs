@@ -7,6 +7,7 @@
 #![allow(clippy::format_collect, clippy::type_complexity, reason = "a claim has its cases in one place")]
 #![allow(clippy::reversed_empty_ranges, reason = "with a negative stride they count down")]
 
+mod abandoned;
 mod areas;
 mod array_life;
 mod array_misuse;
@@ -28,6 +29,7 @@ mod forked;
 mod groups;
 mod launch;
 mod leaving;
+mod outcomes;
 mod paged;
 mod paged_coherence;
 mod paged_flight;

@@ -3,7 +3,8 @@
 use crate::{SEVERAL, SIZES, bracketed, bracketed_below, check, here, is_everybodys};
 use serde::{Deserialize, Serialize, Serializer};
 use superstep::{
-    And, Any, Checked, Combine, Each, Error, ErrorKind, Group, Leader, Max, Min, Or, Product, Same, Sum, Value, Xor,
+    And, Any, Checked, Combine, Each, Error, ErrorKind, Group, Leader, Local, Max, Min, Or, Product, Same, Sum, Value,
+    Xor,
     testing::{everywhere, failing, on_sizes},
 };
 
@@ -422,7 +423,7 @@ fn a_write_outside_of_any_step_is_refused() {
         failing(
             &SIZES,
             |g| {
-                let x = g.split(1, |sub| sub.shared(0, Sum)).unwrap();
+                let x = g.split(1, |sub| Local(sub.shared(0, Sum))).unwrap();
                 g.step(|_| write(&x));
             },
             |_, error| check(&error, ErrorKind::OutsideStep, &["of group 0/0", "shared i32", file!()]),

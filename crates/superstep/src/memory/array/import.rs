@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     engine::{
-        Any, By, Core, Element, Every, Group, Kind, Luggage, Pending, Phase, Split, Splitting, Step, Subgroup,
+        Any, By, Core, Element, Every, Group, Kind, Luggage, Outcome, Pending, Phase, Split, Splitting, Step, Subgroup,
         Weighted, run_split,
     },
     error::{ErrorKind, Result},
@@ -45,16 +45,17 @@ impl Group {
     /// If a section is not one of the array, if two overlap, or if another group made the array;
     /// [`try_split_on`](Self::try_split_on) returns the error.
     #[track_caller]
-    pub fn split_on<T, D, H, F, R>(
+    pub fn split_on<T, D, H, F, R, V>(
         &mut self,
         how: H,
         array: &Array<T, D>,
         part: impl Fn(usize) -> Range<usize>,
         body: F,
-    ) -> Option<R>
+    ) -> Option<V>
     where
         T: Element,
         D: Distribution,
+        R: Outcome<V>,
         F: FnOnce(&mut Group, &Array<T, D>) -> R,
         H: Splitting<F, R, Array<T, D>>,
     {
@@ -73,33 +74,35 @@ impl Group {
     /// assert_eq!(kind.unwrap(), ErrorKind::ExportConflict);
     /// ```
     #[track_caller]
-    pub fn try_split_on<T, D, H, F, R>(
+    pub fn try_split_on<T, D, H, F, R, V>(
         &mut self,
         how: H,
         array: &Array<T, D>,
         part: impl Fn(usize) -> Range<usize>,
         body: F,
-    ) -> Result<Option<R>>
+    ) -> Result<Option<V>>
     where
         T: Element,
         D: Distribution,
+        R: Outcome<V>,
         F: FnOnce(&mut Group, &Array<T, D>) -> R,
         H: Splitting<F, R, Array<T, D>>,
     {
         self.import(how, array, &part, body, Location::caller())
     }
 
-    fn import<T, D, H, F, R>(
+    fn import<T, D, H, F, R, V>(
         &self,
         how: H,
         array: &Array<T, D>,
         part: &dyn Fn(usize) -> Range<usize>,
         body: F,
         site: &'static Location<'static>,
-    ) -> Result<Option<R>>
+    ) -> Result<Option<V>>
     where
         T: Element,
         D: Distribution,
+        R: Outcome<V>,
         H: Splitting<F, R, Array<T, D>>,
     {
         array.check_whole(self.core(), site)?;

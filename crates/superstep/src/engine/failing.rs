@@ -1,0 +1,201 @@
+//! How a processor ends its part of a group: well, with an error of the program, or unwinding (G6, X3, X7).
+//!
+//! Whoever ends enters the group's next meeting for the last time. One that ends well says that it leaves, and the rest
+//! go on without it. One that ends with an error brings the error, and whoever else comes to that meeting gets it there:
+//! nobody is left waiting, and of several errors the lowest rank's is everybody's, in every run. Only where members may
+//! wait elsewhere than at a meeting, in an epoch or for a coherence call, and where a processor panics, the run as a
+//! whole is ended at once.
+
+use super::{
+    contribution::{self, Melder, Parts, flags},
+    core::{Core, Phase},
+    items::Item,
+    settle::Pending,
+    step::Step,
+};
+use crate::{
+    error::{BoxError, Error, Result, place},
+    panics,
+};
+use fabric::{Failure, Melded};
+use std::{
+    any::{Any, type_name},
+    panic::{Location, resume_unwind},
+};
+
+impl Core {
+    /// Makes the boundary at hand fail for all.
+    pub(super) fn fail_with(&self, error: Error) {
+        self.stir();
+        // The first one counts.
+        self.failing.borrow_mut().get_or_insert(error);
+    }
+
+    /// Ends the body of a subgroup, which has returned or unwound. The outer result is fatal to the run.
+    pub(super) fn end_body<T>(
+        &self,
+        body: std::thread::Result<Result<T, BoxError>>,
+        site: &'static Location<'static>,
+    ) -> Result<Result<T>> {
+        let error = match body {
+            Ok(Ok(value)) => return self.end().map(|()| Ok(value)),
+            Ok(Err(source)) => self.returned(source, site),
+            Err(payload) => match payload.downcast_ref::<Error>() {
+                Some(error) if self.can_fail_alone() => error.clone(),
+                _ => {
+                    // The rest of the subgroup must not wait for this processor, even if the program catches the panic.
+                    self.circle.borrow().alarm().raise(panics::last_words(self.processor, &*payload));
+                    resume_unwind(payload)
+                }
+            },
+        };
+        self.end_failing(&error).map(|_| Err(error))
+    }
+
+    /// Ends the root group's body on this processor; the error is the run's, and everybody's.
+    pub(crate) fn end_run<T>(&self, returned: Result<T, BoxError>, site: &'static Location<'static>) -> Result<T> {
+        let returned = returned.map_err(|source| self.returned(source, site));
+        let other = match &returned {
+            // Somebody else may have an error to tell.
+            Ok(_) if self.size.get() > 1 => self.meet_last(flags::NOBODY, &[])?,
+            Ok(_) => None,
+            Err(error) => self.end_failing(error)?,
+        };
+        self.close();
+        other.map_or(returned, Err)
+    }
+
+    /// Ends the group for this processor: the rest go on without it.
+    pub(crate) fn end(&self) -> Result {
+        let outcome = if self.size.get() > 1 { self.leave() } else { Ok(()) };
+        self.close();
+        outcome
+    }
+
+    /// Ends the group with an error, which whoever is in its next meeting gets. Returns the error that counts, if
+    /// somebody else's does.
+    fn end_failing(&self, error: &Error) -> Result<Option<Error>> {
+        if !self.can_fail_alone() {
+            return Err(self.give_up(error));
+        }
+        let other =
+            if self.size.get() > 1 { self.meet_last(flags::GAVE_UP | flags::FAILED, &error.report())? } else { None };
+        self.close();
+        Ok(other)
+    }
+
+    /// Whether nobody can wait for this processor anywhere but at the group's next meeting.
+    fn can_fail_alone(&self) -> bool {
+        matches!(self.phase.get(), Phase::Between | Phase::Step)
+            && !self.has_post.get()
+            && self.circle.borrow().alarm().raised().is_none()
+    }
+
+    /// An error that the body has returned, with this member's rank.
+    #[cold]
+    fn returned(&self, source: BoxError, site: &Location<'_>) -> Error {
+        Error::of_program(source, self.processor, &self.sources, |text| {
+            let (rank, path) = (self.rank.get(), self.path());
+            format!(
+                "step {} of group {path}: rank {rank} returned an error: {text} ({})",
+                self.steps.get(),
+                place(site)
+            )
+        })
+    }
+
+    fn close(&self) {
+        self.phase.set(Phase::Ended);
+        self.registry.borrow_mut().clear();
+        self.annex.take();
+    }
+
+    /// Recalls what has gone of a step whose body unwound and was caught: it counts as little as if this member had
+    /// stayed.
+    fn recall(&self) -> Result {
+        let mut outbox = self.outbox.borrow_mut();
+        outbox.recall();
+        outbox.post(&mut **self.circle.borrow_mut(), &[])
+    }
+
+    /// Says goodbye in the group's next meeting.
+    fn leave(&self) -> Result {
+        if self.has_post.get() {
+            self.gather_at_post(None)?;
+        }
+        self.recall()?;
+        let mine = self.last_words(flags::NOBODY, &[]);
+        Ok(self.circle.borrow_mut().leave(&mine, &mut without_operators())?)
+    }
+
+    /// The same, and waits for what comes of the meeting: the error that somebody has ended with.
+    fn meet_last(&self, flags: u32, report: &[u8]) -> Result<Option<Error>> {
+        if self.has_post.get() {
+            self.gather_at_post(None)?;
+        }
+        self.recall()?;
+        let (mine, mut melded) = (self.last_words(flags, report), Melded::default());
+        self.circle.borrow_mut().meet(&mine, &mut without_operators(), &mut melded)?;
+        let total = Parts::of(&melded.total)?;
+        let failure = || Failure::GaveUp { rank: self.processor, report: total.body.into() };
+        Ok(total.has(flags::GAVE_UP).then(|| self.sources.complete(Error::from(failure()))))
+    }
+
+    fn last_words(&self, flags: u32, report: &[u8]) -> Vec<u8> {
+        let mut mine = Vec::with_capacity(contribution::HEADER + 4 + report.len());
+        contribution::open(0, flags, &(self.rank.get() as u32).to_le_bytes(), &mut mine);
+        mine.extend_from_slice(report);
+        mine
+    }
+}
+
+/// A member that leaves takes no part in the step, so it has no operators for it.
+fn without_operators() -> Melder<'static> {
+    Melder { operators: None, is_bare: false, fingerprint: None }
+}
+
+/// A value that comes out unless somebody failed.
+struct Agree<T>(Option<T>);
+
+impl<T: 'static> Item for Agree<T> {
+    fn describe(&self) -> String {
+        format!("agree on {}", type_name::<T>())
+    }
+
+    fn outcome(&mut self) -> &mut dyn Any {
+        &mut self.0
+    }
+}
+
+impl Step {
+    /// Makes the failure of one processor everybody's: if `result` is an error on any of them, the step fails on all, with
+    /// the error of the lowest rank that has one, and nothing of it takes effect. Else the value comes out. Collective.
+    ///
+    /// ```
+    /// use superstep::Config;
+    ///
+    /// let read = |texts: [&'static str; 2]| Config::new().procs(2).run_all(move |g| {
+    ///     // What one of them cannot do, none of them goes on with.
+    ///     g.try_step(|s| s.agree(texts[s.rank()].parse::<u8>()))
+    /// });
+    /// assert_eq!(read(["3", "4"]).unwrap(), [3, 4]);
+    /// let error = read(["3", "many"]).unwrap_err();
+    /// assert!(error.to_string().contains("rank 1 brought an error: invalid digit found in string"));
+    /// ```
+    ///
+    /// # Cost
+    ///
+    /// Nothing beyond the boundary.
+    #[track_caller]
+    pub fn agree<T: 'static, E: Into<BoxError>>(&self, result: Result<T, E>) -> Pending<T> {
+        let (core, site) = (&*self.core, Location::caller());
+        let value = result.map_err(|error| {
+            let error = Error::of_program(error.into(), core.processor, &core.sources, |text| {
+                let (step, path, rank) = (core.steps.get(), core.path(), core.rank.get());
+                format!("step {step} of group {path}: rank {rank} brought an error: {text} ({})", place(site))
+            });
+            core.fail_with(error);
+        });
+        core.place(Agree(value.ok()), 0)
+    }
+}

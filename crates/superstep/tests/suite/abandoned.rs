@@ -1,0 +1,244 @@
+//! Steps that do not close leave nothing behind, wherever what they had asked for had got to (X6).
+//!
+//! Over messages a tray of 64 KiB and more leaves while the step still computes, so these claims are about long ones.
+
+use crate::{SEVERAL, check};
+use serde::{Deserialize, Serialize};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use superstep::{
+    Block, ErrorKind, Group, Local, Same, Step, Sum,
+    testing::{everywhere, on_sizes},
+};
+
+/// So many words are more than a tray holds that waits for the end of its step.
+const LONG: usize = 20_000;
+
+/// Runs a step whose body ends before its time, and catches that.
+fn unwound(g: &mut Group, body: impl FnOnce(&Step)) {
+    let caught = catch_unwind(AssertUnwindSafe(|| {
+        g.step(|s| {
+            body(s);
+            resume_unwind(Box::new("on purpose"));
+        });
+    }));
+    assert!(caught.is_err());
+}
+
+#[test]
+fn long_puts_of_a_body_that_unwinds_are_never_seen() {
+    everywhere(|g| {
+        let (me, p) = (g.rank(), g.size());
+        let area = g.area::<usize>(LONG);
+        for _ in 0..3 {
+            unwound(g, |s| {
+                for to in 0..p {
+                    s.put(to, &[7; LONG], &area, 0);
+                }
+            });
+        }
+        g.step(|s| s.put((me + 1) % p, &[1 + me], &area, 5));
+        let left = (me + p - 1) % p;
+        assert_eq!(area.local().iter().sum::<usize>(), 1 + left);
+        assert_eq!(area.local()[5], 1 + left);
+    });
+}
+
+#[test]
+fn one_member_may_begin_a_step_again_while_the_others_are_in_it() {
+    everywhere(|g| {
+        let (me, p) = (g.rank(), g.size());
+        let area = g.area::<usize>(2 * LONG);
+        for again in 0..p {
+            for attempt in 0.. {
+                let is_last = me != again || attempt == 2;
+                let caught = catch_unwind(AssertUnwindSafe(|| {
+                    g.step(|s| {
+                        let (values, to) = (vec![100 * attempt + me + 1; LONG], (me + 1) % p);
+                        s.put(to, &values, &area, if is_last { 0 } else { LONG });
+                        if !is_last {
+                            resume_unwind(Box::new("once more"));
+                        }
+                    });
+                }));
+                if caught.is_ok() {
+                    break;
+                }
+            }
+            let left = (me + p - 1) % p;
+            let expected = if left == again { 200 } else { 0 } + left + 1;
+            assert!(area.local()[..LONG].iter().all(|&value| value == expected));
+            assert!(area.local()[LONG..].iter().all(|&value| value == 0));
+        }
+    });
+}
+
+#[test]
+fn long_reads_of_a_body_that_unwinds_do_not_touch_later_ones() {
+    everywhere(|g| {
+        let p = g.size();
+        let array = g.array::<u64, Block>(LONG * p);
+        for (at, x) in array.local_mut().iter_mut().enumerate() {
+            *x = at as u64 + 1;
+        }
+        let area = g.area::<u64>(4);
+        area.local_mut().fill(9);
+        let (all, few): (Vec<usize>, Vec<usize>) = ((0..LONG * p).rev().collect(), vec![0, LONG * p - 1]);
+        unwound(g, |s| {
+            let _ = (s.gather(&array, &all), s.mirror(&array, ..), s.get((s.rank() + 1) % p, &area, ..));
+        });
+        let (ends, some) = g.step(|s| (s.gather(&array, &few), s.mirror(&array, 1..3)));
+        let last = array.len() - LONG * (p - 1);
+        assert_eq!((ends, some), (vec![1, last as u64], vec![2, 3]));
+        g.step(|s| s.put((s.rank() + 1) % p, &[1], &area, 0));
+        assert_eq!(*area.local(), [1, 9, 9, 9]);
+    });
+}
+
+#[test]
+fn scatters_sends_and_exchanges_of_a_body_that_unwinds_are_never_seen() {
+    everywhere(|g| {
+        let p = g.size();
+        let (array, queue) = (g.array::<u64, Block>(LONG), g.queue::<u32, Vec<u64>>());
+        let all: Vec<usize> = (0..LONG).collect();
+        unwound(g, |s| {
+            s.scatter_one(&array, &all, 1, Sum);
+            for to in 0..p {
+                s.send(&queue, to, 1, vec![1; LONG]);
+            }
+            let _ = s.exchange(vec![vec![1u64; LONG]; p]);
+            let _ = (s.collect(vec![3u8; LONG]), s.broadcast(0, Some(vec![4u8; LONG])));
+        });
+        let parts = g.step(|s| s.exchange(vec![s.rank(); p]));
+        assert_eq!(parts, (0..p).collect::<Vec<_>>());
+        assert!(queue.is_empty());
+        assert!(array.local().iter().all(|&x| x == 0));
+    });
+}
+
+/// X6: it fails for all, and some of it had left.
+#[test]
+fn a_step_that_fails_for_all_has_no_effect_however_much_of_it_had_left() {
+    on_sizes(&SEVERAL, |g| {
+        let (me, p) = (g.rank(), g.size());
+        let (area, array) = (g.area::<usize>(LONG), g.array::<u64, Block>(LONG));
+        let all: Vec<usize> = (0..LONG).collect();
+        for _ in 0..2 {
+            let failed = g.try_step(|s| {
+                s.put((me + 1) % p, &[7; LONG], &area, 0);
+                s.scatter_one(&array, &all, 1, Sum);
+                (s.gather(&array, &all), s.reduce(me, Same))
+            });
+            check(&failed.unwrap_err(), ErrorKind::ReplicaDiverged, &["differ"]);
+        }
+        let seen = g.step(|s| {
+            s.put((me + 1) % p, &[1], &area, 0);
+            s.gather(&array, &all)
+        });
+        assert_eq!((area.local()[0], area.local()[1..].iter().sum::<usize>()), (1, 0));
+        assert_eq!(seen, vec![0; LONG]);
+    });
+}
+
+/// X6 and G6: the leaver's last words were of a step that never closed.
+#[test]
+fn who_leaves_after_a_body_that_unwound_leaves_nothing_of_it_behind() {
+    on_sizes(&SEVERAL, |g| {
+        let me = g.rank();
+        g.split(1, |sub| {
+            let (p, area) = (sub.size(), sub.area::<usize>(LONG));
+            unwound(sub, |s| s.put((me + 1) % p, &[7; LONG], &area, 0));
+            if me == 1 {
+                return;
+            }
+            sub.step(|s| s.put(s.rank(), &[1], &area, 1));
+            assert_eq!((area.local()[1], area.local().iter().sum::<usize>()), (1, 1));
+        });
+    });
+}
+
+/// X6: whatever the group does next.
+#[test]
+fn a_split_a_making_and_an_epoch_may_follow_a_body_that_unwound() {
+    everywhere(|g| {
+        let (me, p) = (g.rank(), g.size());
+        let area = g.area::<usize>(LONG);
+        let put = |s: &Step| s.put((me + 1) % p, &[7; LONG], &area, 0);
+        unwound(g, put);
+        g.split(2, |sub| sub.step(|_| ()));
+        unwound(g, put);
+        let (second, sum) = (g.area::<usize>(3), g.object(0));
+        unwound(g, put);
+        g.epoch(|e| e.send((me + 1) % p, &sum, 1, |sum, _, x| *sum += x));
+        g.step(|s| s.put(me, &[1], &second, 0));
+        assert_eq!((area.local().iter().sum::<usize>(), sum.with(|sum| *sum)), (0, 1));
+        assert_eq!(*second.local(), [1, 0, 0]);
+    });
+}
+
+/// A number that cannot be written while it is odd: it says so, or it panics.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+struct Fussy(u64);
+
+impl Serialize for Fussy {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self.0 % 4 {
+            1 => Err(serde::ser::Error::custom("odd")),
+            3 => resume_unwind(Box::new("odd")),
+            _ => self.0.serialize(to),
+        }
+    }
+}
+
+/// X1: where a value is moved nothing is written, so the claim is about what comes of it and not about who is refused.
+#[test]
+fn a_collective_call_that_is_refused_half_way_may_be_made_again() {
+    everywhere(|g| {
+        let (me, p) = (g.rank(), g.size());
+        for bad in [1u64, 3] {
+            let (parts, dealt, collected) = g.step(|s| {
+                let mut half: Vec<Fussy> = (0..p as u64).map(|to| Fussy(4 * to)).collect();
+                *half.last_mut().unwrap() = Fussy(bad);
+                let whole: Vec<Fussy> = (0..p).map(|to| Fussy(4 * (10 * me + to) as u64)).collect();
+                let first = catch_unwind(AssertUnwindSafe(|| s.exchange(half.clone())));
+                let parts = first.unwrap_or_else(|_| s.exchange(whole.clone()));
+                let first = catch_unwind(AssertUnwindSafe(|| s.deal(0, Some(half.clone()))));
+                let dealt = first.unwrap_or_else(|_| s.deal(0, Some(whole.clone())));
+                let first = catch_unwind(AssertUnwindSafe(|| s.collect_at(0, Fussy(bad))));
+                let collected = first.unwrap_or_else(|_| s.collect_at(0, whole[0]));
+                (parts, dealt, collected)
+            });
+            assert_eq!(parts.len(), p);
+            let is_one = |from: usize, x: Fussy| x == Fussy(4 * (10 * from + me) as u64) || x.0 == 4 * me as u64;
+            let is_bad = |x: Fussy| x.0 == bad;
+            assert!(parts.iter().enumerate().all(|(from, &x)| is_one(from, x) || is_bad(x)), "{parts:?}");
+            assert!(is_one(0, dealt) || is_bad(dealt), "{dealt:?}");
+            assert_eq!(collected.is_some(), me == 0);
+        }
+        assert_eq!(g.step(|s| s.reduce(1, Sum)), p);
+    });
+}
+
+/// X1: the long put before it stands, and is made once.
+#[test]
+fn a_refused_call_takes_nothing_of_the_step_with_it() {
+    everywhere(|g| {
+        let (me, p) = (g.rank(), g.size());
+        let (area, array) = (g.area::<usize>(LONG + 1), g.array::<u64, Block>(LONG));
+        let all: Vec<usize> = (0..LONG).collect();
+        let mut bad = all.clone();
+        bad[LONG - 1] = LONG;
+        let read = g.step(|s| {
+            s.put((me + 1) % p, &[me + 1; LONG], &area, 0);
+            assert!(s.try_put((me + 1) % p, &[9; LONG], &area, 2).is_err());
+            assert!(s.try_put(p, &[9; LONG], &area, 0).is_err());
+            assert!(s.try_gather(&array, &bad).is_err());
+            assert!(s.try_scatter_one(&array, &bad, 5, Sum).is_err());
+            s.scatter_one(&array, &all, 1, Sum);
+            s.put((me + 1) % p, &[8], &area, LONG);
+            (s.gather(&array, &all), Local(()))
+        });
+        let left = (me + p - 1) % p;
+        assert!(area.local()[..LONG].iter().all(|&x| x == left + 1));
+        assert_eq!((area.local()[LONG], read.0), (8, vec![p as u64; LONG]));
+    });
+}

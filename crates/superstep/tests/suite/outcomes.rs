@@ -1,0 +1,261 @@
+//! What a body returns, and whose error it is (X7).
+
+use crate::{SEVERAL, check, is_everybodys};
+use std::{error::Error as _, fmt, num::ParseIntError};
+use superstep::{
+    Block, Config, ErrorKind, Every, Fabric, Group, Local, Outcome, Sum, Weighted,
+    testing::{everywhere, failing, on_sizes},
+};
+
+/// An error of a program.
+#[derive(Debug, PartialEq, Eq)]
+struct Unwell(usize);
+
+impl fmt::Display for Unwell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unwell: {}", self.0)
+    }
+}
+
+impl std::error::Error for Unwell {}
+
+/// Runs a body that fails on one rank, at several moments of the others.
+fn fails(claim: impl Fn(&mut Group) -> Result<usize, Unwell> + Sync, rank: impl Fn(usize) -> usize) {
+    failing(&SEVERAL, claim, |context, error| {
+        let p: usize = context.split(' ').next().and_then(|size| size.parse().ok()).expect("it begins with the size");
+        check(&error, ErrorKind::Failed, &[&format!("rank {} returned an error: unwell: 7", rank(p))]);
+        assert!(error.is_program() && !error.is_loss() && !error.is_divergence() && !error.is_misuse());
+    });
+}
+
+#[test]
+fn an_error_that_one_body_returns_at_the_end_is_the_runs() {
+    fails(|g| if g.rank() == 1 { Err(Unwell(7)) } else { Ok(1) }, |_| 1);
+    fails(|g| if g.rank() + 1 == g.size() { Err(Unwell(7)) } else { Ok(1) }, |p| p - 1);
+}
+
+#[test]
+fn an_early_error_reaches_those_who_step_on_with_its_text() {
+    fails(
+        |g| {
+            g.step(|_| ());
+            if g.rank() == 1 {
+                return Err(Unwell(7));
+            }
+            Ok(g.step(|s| s.reduce(1, Sum)))
+        },
+        |_| 1,
+    );
+}
+
+/// Of several the lowest rank's counts, in every run.
+#[test]
+fn of_several_errors_the_lowest_ranks_is_the_runs() {
+    fails(|g| if g.rank() > 0 || g.size() == 1 { Err(Unwell(6 + g.rank())) } else { Ok(0) }, |_| 1);
+}
+
+#[test]
+fn those_who_try_the_step_get_the_error_and_the_run_fails_all_the_same() {
+    fails(
+        |g| {
+            if g.rank() == 0 {
+                return Err(Unwell(7));
+            }
+            let error = g.try_step(|_| ()).unwrap_err();
+            check(&error, ErrorKind::Failed, &["rank 0 returned an error: unwell: 7"]);
+            Ok(0)
+        },
+        |_| 0,
+    );
+}
+
+#[test]
+fn an_error_out_of_a_split_is_the_splits_on_all_members_of_the_parent() {
+    on_sizes(&SEVERAL, |g| {
+        let sum = g.shared(5, Sum);
+        for _ in 0..3 {
+            let error = g
+                .try_split(2, |sub| {
+                    sub.step(|_| ());
+                    sum.set(100);
+                    if sub.id() == 1 && sub.rank() + 1 == sub.size() {
+                        return Err(Unwell(7));
+                    }
+                    // Whoever goes on in that subgroup must not go on with fewer.
+                    assert_eq!(sub.step(|s| s.reduce(1, Sum)), sub.size());
+                    sub.step(|_| ());
+                    Ok(())
+                })
+                .unwrap_err();
+            check(&error, ErrorKind::Failed, &["of group 0/1: rank", "returned an error: unwell: 7"]);
+            is_everybodys(g, &error);
+            assert_eq!(sum.get(), 5);
+        }
+    });
+}
+
+#[test]
+fn an_error_goes_up_through_all_splits_that_do_not_stop_it() {
+    failing(
+        &SEVERAL,
+        |g| {
+            g.split(1, |sub| {
+                sub.split(2, |inner| {
+                    inner.split(1, |innermost| {
+                        if innermost.parent().unwrap().id() == 0 && innermost.rank() == 0 {
+                            Err(Unwell(7))
+                        } else {
+                            innermost.step(|_| ());
+                            Ok(())
+                        }
+                    });
+                });
+                sub.step(|_| ());
+            });
+            unreachable!("the split has failed");
+        },
+        |_, error| check(&error, ErrorKind::Failed, &["of group 0/0/0/0: rank 0 returned an error: unwell: 7"]),
+    );
+}
+
+#[test]
+fn a_split_one_after_another_and_one_on_an_array_fail_as_well() {
+    everywhere(|g| {
+        let p = g.size();
+        let error = g.try_split(Every(3 * p), |sub| if sub.id() == p { Err("enough") } else { Ok(()) }).unwrap_err();
+        check(&error, ErrorKind::Failed, &["enough"]);
+        is_everybodys(g, &error);
+        let array = g.array::<u64, Block>(10 * p);
+        let error = g
+            .try_split_on(
+                Weighted(&[1.0]),
+                &array,
+                |_| 0..10 * p,
+                |sub, part| {
+                    part.local_mut().fill(7);
+                    if sub.rank() == 0 { Err("enough") } else { Ok(()) }
+                },
+            )
+            .unwrap_err();
+        check(&error, ErrorKind::Failed, &["enough"]);
+        is_everybodys(g, &error);
+        assert!(array.local().iter().all(|&x| x == 0), "nothing is written back");
+    });
+}
+
+/// Misuse in a subgroup is seen by one member alone; its subgroup and all others hear of it from the split.
+#[test]
+fn an_error_that_a_member_unwinds_with_is_the_splits() {
+    on_sizes(&SEVERAL, |g| {
+        let error = g
+            .try_split(1, |sub| {
+                let area = sub.area::<u8>(1);
+                sub.step(|s| {
+                    if s.rank() == 1 {
+                        s.put(0, &[1, 2, 3], &area, 0);
+                    }
+                });
+            })
+            .unwrap_err();
+        check(&error, ErrorKind::OutOfBounds, &["group 0/0"]);
+        is_everybodys(g, &error);
+    });
+}
+
+#[test]
+fn what_one_processor_cannot_do_all_of_them_agree_on() {
+    on_sizes(&SEVERAL, |g| {
+        let (me, p) = (g.rank(), g.size());
+        let area = g.area::<usize>(1);
+        for bad in 0..p {
+            let outcome = g.try_step(|s| {
+                s.put((me + 1) % p, &[9], &area, 0);
+                s.agree(if me == bad { Err(Unwell(bad)) } else { Ok(me) })
+            });
+            let error = outcome.unwrap_err();
+            check(&error, ErrorKind::Failed, &[&format!("rank {bad} brought an error: unwell: {bad}")]);
+            is_everybodys(g, &error);
+            assert_eq!(*area.local(), [0]);
+        }
+        let all = g.try_step(|s| s.agree(if me > 0 { Err(Unwell(me)) } else { Ok(()) })).unwrap_err();
+        check(&all, ErrorKind::Failed, &["rank 1 brought"]);
+        assert_eq!(g.step(|s| s.agree(Ok::<_, Unwell>(me))), me);
+    });
+}
+
+/// What only some of them bring to it is a mistake of its own.
+#[test]
+fn agreeing_is_collective() {
+    on_sizes(&SEVERAL, |g| {
+        let error = g.try_step(|s| if s.rank() == 0 { None } else { Some(s.agree(Ok::<_, Unwell>(1))) }).unwrap_err();
+        check(&error, ErrorKind::CombineMismatch, &["agree"]);
+    });
+}
+
+#[test]
+fn the_value_of_an_error_is_at_hand_where_memory_is_shared() {
+    for (fabric, is_shared) in [
+        (Fabric::Threads, true),
+        (Fabric::Sim { seed: 1, shares_memory: true }, true),
+        (Fabric::Sim { seed: 1, shares_memory: false }, true),
+        (Fabric::Procs, false),
+    ] {
+        let run = |fails: usize| {
+            Config::new()
+                .procs(3)
+                .fabric(fabric)
+                .run(move |g| if g.rank() == fails { Err(Unwell(fails)) } else { Ok(g.step(|s| s.reduce(1, Sum))) })
+        };
+        // The process that began the run is processor 0's.
+        assert_eq!(run(0).unwrap_err().source().unwrap().downcast_ref(), Some(&Unwell(0)), "{fabric:?}");
+        let error = run(2).unwrap_err();
+        check(&error, ErrorKind::Failed, &["rank 2 returned an error: unwell: 2"]);
+        assert_eq!(error.source().is_some(), is_shared, "{fabric:?}");
+        assert_eq!(error.source().and_then(|source| source.downcast_ref()), is_shared.then_some(&Unwell(2)));
+    }
+}
+
+/// An error of the library stays what it is, on its way through `?`.
+#[test]
+fn errors_of_the_library_pass_through_a_body_unchanged() {
+    failing(
+        &SEVERAL,
+        |g| {
+            let area = g.area::<u8>(1);
+            g.try_step(|s| s.agree(if s.rank() == 1 { s.try_put(0, &[1, 2], &area, 0) } else { Ok(()) }))
+        },
+        |_, error| check(&error, ErrorKind::OutOfBounds, &["outcomes.rs"]),
+    );
+}
+
+#[test]
+fn every_kind_of_error_can_be_returned() {
+    let run = Config::new().procs(2);
+    let words = |error: superstep::Error| error.to_string();
+    assert!(words(run.run(|_| Err::<(), _>("a word")).unwrap_err()).contains("rank 0 returned an error: a word"));
+    assert!(words(run.run(|_| Err::<(), _>("a text".to_owned())).unwrap_err()).contains("a text"));
+    assert!(words(run.run(|_| "x".parse::<u8>()).unwrap_err()).contains("invalid digit"));
+    let boxed = run.run(|_| -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        Err("x".parse::<u8>().unwrap_err().into())
+    });
+    assert!(boxed.unwrap_err().source().unwrap().is::<ParseIntError>());
+    let behind = run.run(|_| Err::<(), _>(std::io::Error::other(Unwell(3)))).unwrap_err();
+    assert!(words(behind.clone()).contains("unwell: 3"), "{behind}");
+    let several = run.run(|_| Err::<(), _>("one\ntwo")).unwrap_err().to_string();
+    assert!(several.contains("one; two") && !several.contains('\n'));
+}
+
+#[test]
+fn what_cannot_fail_comes_out_as_it_is() {
+    struct Own(usize);
+    impl Outcome<usize> for Own {
+        fn outcome(self) -> Result<usize, superstep::BoxError> {
+            Ok(self.0)
+        }
+    }
+    let run = Config::new().procs(3);
+    assert_eq!(run.run_all(|g| Own(g.rank())).unwrap(), [0, 1, 2]);
+    assert_eq!(run.run(|g| Local(g.size())).unwrap(), 3);
+    assert_eq!(run.run(|g| vec![Err::<(), _>(g.size())]).unwrap(), [Err(3)]);
+    assert_eq!(run.run(|_| panic!("on purpose")).unwrap_err().kind(), ErrorKind::Panicked);
+}
