@@ -419,7 +419,8 @@ fn be_processor<R: Outcome<T>, T>(
     }));
     let failure = match outcome {
         Ok(Ok(value)) => return Ok(value),
-        Ok(Err(error)) => Failure::GaveUp { rank, report: error.report() },
+        // Everybody has it, or the alarm was raised: nobody has to be woken.
+        Ok(Err(error)) => return Err(Failure::GaveUp { rank, report: error.report() }),
         Err(payload) => panics::last_words(rank, &*payload),
     };
     alarm.raise(failure);

@@ -242,6 +242,9 @@ impl Core {
             let report = total.body.into();
             self.renumber(&self.regroup(&left));
             let error = self.sources.complete(Error::from(Failure::GaveUp { rank: self.processor, report }));
+            if total.has(flags::GAVE_UP) {
+                *self.failed.borrow_mut() = Some(error.clone());
+            }
             // What failed while it was combined knows the operator, and not where that was. All members are here.
             return Err(if error.is_placed() { error } else { self.error(error.kind(), &error, self.site.get()) });
         }

@@ -83,6 +83,8 @@ pub(crate) struct Core {
     pub(crate) annex: RefCell<Option<Rc<dyn Any>>>,
     /// Why the boundary at hand is to fail for all.
     pub(super) failing: RefCell<Option<Error>>,
+    /// The error of a member that has ended with one; in the root group it is the run's, whatever the others do.
+    pub(super) failed: RefCell<Option<Error>>,
     /// The program's own errors in this run.
     pub(super) sources: Sources,
 }
@@ -150,6 +152,7 @@ impl Core {
             changed: RefCell::default(),
             annex: RefCell::default(),
             failing: RefCell::default(),
+            failed: RefCell::default(),
             sources,
         })
     }

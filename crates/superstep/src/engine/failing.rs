@@ -62,7 +62,8 @@ impl Core {
             Err(error) => self.end_failing(error)?,
         };
         self.close();
-        other.map_or(returned, Err)
+        // Those who got it from a step and went on have not undone it.
+        other.or(self.failed.take()).map_or(returned, Err)
     }
 
     /// Ends the group for this processor: the rest go on without it.

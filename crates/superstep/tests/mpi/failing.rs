@@ -33,6 +33,23 @@ fn a_panic_on_one_rank_reaches_every_process_with_its_message_and_line() {
     }
 }
 
+/// X7: every process returns it.
+#[test]
+fn an_error_that_one_body_returns_is_that_of_every_process() {
+    for launcher in LAUNCHERS {
+        for (processes, threads) in [(3, 1), (2, 2)] {
+            let outcome = Job::new(launcher, "returned", processes).threads(threads).run();
+            assert!(!outcome.is_well(), "{outcome:?}");
+            let errors = outcome.lines("error");
+            assert!(!errors.is_empty(), "{outcome:?}");
+            for error in errors {
+                let says = "error Failed step 50 of group 0: rank 1 returned an error: invalid digit";
+                assert!(error.starts_with(says) && error.contains("programs.rs:"), "{error}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_panic_also_ends_those_who_compute() {
     for launcher in LAUNCHERS {

@@ -21,6 +21,15 @@ fn program() {
                 assert!(g.rank() != 1 || round != 500, "boom");
             }
         }),
+        "returned" => superstep::run(|g| {
+            for round in 0..100 {
+                if g.rank() == 1 && round == 50 {
+                    "12x".parse::<u8>()?;
+                }
+                g.step(|_| ());
+            }
+            Ok::<_, std::num::ParseIntError>(())
+        }),
         "panic-while-others-compute" => superstep::run(|g| {
             if g.rank() == 1 {
                 thread::sleep(Duration::from_millis(200));

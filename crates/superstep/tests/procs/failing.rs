@@ -45,6 +45,16 @@ fn a_panic_in_any_process_is_the_runs_error_with_its_message_and_line() {
     }
 }
 
+/// X7.
+#[test]
+fn an_error_that_any_body_returns_is_the_runs_with_its_text() {
+    for victim in 0..SIZE {
+        let error = end_of(at_fault("returned", victim)).line("error");
+        let says = format!("error Failed step 50 of group 0: rank {victim} returned an error: invalid digit");
+        assert!(error.starts_with(&says) && error.contains("programs.rs:"), "{error}");
+    }
+}
+
 #[test]
 fn a_panic_in_a_method_is_the_runs_error_with_its_name_and_line() {
     for victim in 0..SIZE {

@@ -42,6 +42,16 @@ fn program() {
             assert!(g.rank() != victim(), "boom");
             g.step(|_| ());
         }),
+        "returned" => superstep::run(|g| {
+            announce(g);
+            for round in 0..100 {
+                if g.rank() == victim() && round == 50 {
+                    "12x".parse::<u8>()?;
+                }
+                g.step(|_| ());
+            }
+            Ok::<_, std::num::ParseIntError>(())
+        }),
         "panic-while-others-compute" => superstep::run(|g| {
             announce(g);
             g.step(|_| ());

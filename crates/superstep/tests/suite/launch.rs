@@ -1,12 +1,14 @@
 //! Starting and ending runs (G0, X4).
 
-use crate::check;
+use crate::{check, outcomes::Unwell};
 use std::{
+    error::Error as _,
     ffi::OsStr,
+    num::ParseIntError,
     process::{Command, Output},
     sync::atomic::{AtomicUsize, Ordering::SeqCst},
 };
-use superstep::{Config, ErrorKind, Fabric, Sum};
+use superstep::{Config, ErrorKind, Fabric, Local, Outcome, Sum};
 
 /// The fabrics that a run may name.
 const FABRICS: [Fabric; 3] =
@@ -174,4 +176,61 @@ fn a_program_that_fails_ends_with_another_code_than_0() {
     let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
     assert!(!output.status.success());
     assert!(said.contains("step 1 of group 0: rank 3 named in a group of 3; ranks run from 0 to 2"), "{said}");
+}
+
+/// X7.
+#[test]
+fn the_value_of_an_error_is_at_hand_where_memory_is_shared() {
+    for (fabric, is_shared) in [
+        (Fabric::Threads, true),
+        (Fabric::Sim { seed: 1, shares_memory: true }, true),
+        (Fabric::Sim { seed: 1, shares_memory: false }, true),
+        (Fabric::Procs, false),
+    ] {
+        let run = |fails: usize| {
+            Config::new()
+                .procs(3)
+                .fabric(fabric)
+                .run(move |g| if g.rank() == fails { Err(Unwell(fails)) } else { Ok(g.step(|s| s.reduce(1, Sum))) })
+        };
+        // The process that began the run is processor 0's.
+        assert_eq!(run(0).unwrap_err().source().unwrap().downcast_ref(), Some(&Unwell(0)), "{fabric:?}");
+        let error = run(2).unwrap_err();
+        check(&error, ErrorKind::Failed, &["rank 2 returned an error: unwell: 2"]);
+        assert_eq!(error.source().is_some(), is_shared, "{fabric:?}");
+        assert_eq!(error.source().and_then(|source| source.downcast_ref()), is_shared.then_some(&Unwell(2)));
+    }
+}
+
+/// X7.
+#[test]
+fn every_kind_of_error_can_be_returned() {
+    let run = Config::new().procs(2);
+    let words = |error: superstep::Error| error.to_string();
+    assert!(words(run.run(|_| Err::<(), _>("a word")).unwrap_err()).contains("rank 0 returned an error: a word"));
+    assert!(words(run.run(|_| Err::<(), _>("a text".to_owned())).unwrap_err()).contains("a text"));
+    assert!(words(run.run(|_| "x".parse::<u8>()).unwrap_err()).contains("invalid digit"));
+    let boxed = run.run(|_| -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        Err("x".parse::<u8>().unwrap_err().into())
+    });
+    assert!(boxed.unwrap_err().source().unwrap().is::<ParseIntError>());
+    let behind = run.run(|_| Err::<(), _>(std::io::Error::other(Unwell(3)))).unwrap_err();
+    assert!(words(behind.clone()).contains("unwell: 3"), "{behind}");
+    let several = run.run(|_| Err::<(), _>("one\ntwo")).unwrap_err().to_string();
+    assert!(several.contains("one; two") && !several.contains('\n'));
+}
+
+#[test]
+fn what_cannot_fail_comes_out_as_it_is() {
+    struct Own(usize);
+    impl Outcome<usize> for Own {
+        fn outcome(self) -> Result<usize, superstep::BoxError> {
+            Ok(self.0)
+        }
+    }
+    let run = Config::new().procs(3);
+    assert_eq!(run.run_all(|g| Own(g.rank())).unwrap(), [0, 1, 2]);
+    assert_eq!(run.run(|g| Local(g.size())).unwrap(), 3);
+    assert_eq!(run.run(|g| vec![Err::<(), _>(g.size())]).unwrap(), [Err(3)]);
+    assert_eq!(run.run(|_| panic!("on purpose")).unwrap_err().kind(), ErrorKind::Panicked);
 }

@@ -1,15 +1,15 @@
 //! What a body returns, and whose error it is (X7).
 
 use crate::{SEVERAL, check, is_everybodys};
-use std::{error::Error as _, fmt, num::ParseIntError};
+use std::fmt;
 use superstep::{
-    Block, Config, ErrorKind, Every, Fabric, Group, Local, Outcome, Sum, Weighted,
+    Block, ErrorKind, Every, Group, Sum, Weighted,
     testing::{everywhere, failing, on_sizes},
 };
 
 /// An error of a program.
 #[derive(Debug, PartialEq, Eq)]
-struct Unwell(usize);
+pub(crate) struct Unwell(pub(crate) usize);
 
 impl fmt::Display for Unwell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -66,6 +66,16 @@ fn those_who_try_the_step_get_the_error_and_the_run_fails_all_the_same() {
             Ok(0)
         },
         |_| 0,
+    );
+    fails(
+        |g| {
+            if g.rank() + 1 == g.size() {
+                return Err(Unwell(7));
+            }
+            g.try_step(|_| ()).unwrap_err();
+            Ok(0)
+        },
+        |p| p - 1,
     );
 }
 
@@ -192,29 +202,6 @@ fn agreeing_is_collective() {
     });
 }
 
-#[test]
-fn the_value_of_an_error_is_at_hand_where_memory_is_shared() {
-    for (fabric, is_shared) in [
-        (Fabric::Threads, true),
-        (Fabric::Sim { seed: 1, shares_memory: true }, true),
-        (Fabric::Sim { seed: 1, shares_memory: false }, true),
-        (Fabric::Procs, false),
-    ] {
-        let run = |fails: usize| {
-            Config::new()
-                .procs(3)
-                .fabric(fabric)
-                .run(move |g| if g.rank() == fails { Err(Unwell(fails)) } else { Ok(g.step(|s| s.reduce(1, Sum))) })
-        };
-        // The process that began the run is processor 0's.
-        assert_eq!(run(0).unwrap_err().source().unwrap().downcast_ref(), Some(&Unwell(0)), "{fabric:?}");
-        let error = run(2).unwrap_err();
-        check(&error, ErrorKind::Failed, &["rank 2 returned an error: unwell: 2"]);
-        assert_eq!(error.source().is_some(), is_shared, "{fabric:?}");
-        assert_eq!(error.source().and_then(|source| source.downcast_ref()), is_shared.then_some(&Unwell(2)));
-    }
-}
-
 /// An error of the library stays what it is, on its way through `?`.
 #[test]
 fn errors_of_the_library_pass_through_a_body_unchanged() {
@@ -226,36 +213,4 @@ fn errors_of_the_library_pass_through_a_body_unchanged() {
         },
         |_, error| check(&error, ErrorKind::OutOfBounds, &["outcomes.rs"]),
     );
-}
-
-#[test]
-fn every_kind_of_error_can_be_returned() {
-    let run = Config::new().procs(2);
-    let words = |error: superstep::Error| error.to_string();
-    assert!(words(run.run(|_| Err::<(), _>("a word")).unwrap_err()).contains("rank 0 returned an error: a word"));
-    assert!(words(run.run(|_| Err::<(), _>("a text".to_owned())).unwrap_err()).contains("a text"));
-    assert!(words(run.run(|_| "x".parse::<u8>()).unwrap_err()).contains("invalid digit"));
-    let boxed = run.run(|_| -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        Err("x".parse::<u8>().unwrap_err().into())
-    });
-    assert!(boxed.unwrap_err().source().unwrap().is::<ParseIntError>());
-    let behind = run.run(|_| Err::<(), _>(std::io::Error::other(Unwell(3)))).unwrap_err();
-    assert!(words(behind.clone()).contains("unwell: 3"), "{behind}");
-    let several = run.run(|_| Err::<(), _>("one\ntwo")).unwrap_err().to_string();
-    assert!(several.contains("one; two") && !several.contains('\n'));
-}
-
-#[test]
-fn what_cannot_fail_comes_out_as_it_is() {
-    struct Own(usize);
-    impl Outcome<usize> for Own {
-        fn outcome(self) -> Result<usize, superstep::BoxError> {
-            Ok(self.0)
-        }
-    }
-    let run = Config::new().procs(3);
-    assert_eq!(run.run_all(|g| Own(g.rank())).unwrap(), [0, 1, 2]);
-    assert_eq!(run.run(|g| Local(g.size())).unwrap(), 3);
-    assert_eq!(run.run(|g| vec![Err::<(), _>(g.size())]).unwrap(), [Err(3)]);
-    assert_eq!(run.run(|_| panic!("on purpose")).unwrap_err().kind(), ErrorKind::Panicked);
 }
