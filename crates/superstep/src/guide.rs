@@ -11,3 +11,6 @@ pub mod coherence {}
 
 #[doc = include_str!("../guide/cluster.md")]
 pub mod cluster {}
+
+#[doc = include_str!("../guide/errors.md")]
+pub mod errors {}
