@@ -14,7 +14,10 @@ pub(crate) enum Fault {
     Before,
     After,
     Foreign,
+    Stranger,
     AlreadyBegun,
+    SecondInit,
+    LateInit,
     AlreadyEnded,
     NotBegun,
     BadProcs(i64),
@@ -24,6 +27,8 @@ pub(crate) enum Fault {
     BadConfig(String),
     NoStart(String),
     BadSize { what: &'static str, value: i64 },
+    HugeSize { what: &'static str, value: u64 },
+    NoRoom { what: &'static str, value: u64 },
     Rank { pid: i64, size: usize },
     NotRegistered,
     NotYetActive,
@@ -31,13 +36,13 @@ pub(crate) enum Fault {
     Pop,
     EmptyQueue,
     OutOfMemory,
-    InOperator,
+    Within(&'static str),
     NotAllocated,
     Damaged { from: usize },
     Endings { other: usize, names: [&'static str; 2] },
     Pushes(Vec<u64>),
     Pops(Vec<u64>),
-    Slots { other: usize },
+    Slots([usize; 2]),
     TagCalls(Vec<u64>),
     TagSizes(Vec<u64>),
     Terms,
@@ -49,6 +54,14 @@ impl fmt::Display for Fault {
             Self::Before => write!(f, "called before bsp_begin"),
             Self::After => write!(f, "called after bsp_end"),
             Self::Foreign => write!(f, "called by a thread that has not called bsp_begin"),
+            Self::Stranger => {
+                write!(
+                    f,
+                    "called by a process that the program has forked; only those of bsp_begin may call the library"
+                )
+            }
+            Self::SecondInit => write!(f, "called a second time; a program has one, as its first statement"),
+            Self::LateInit => write!(f, "called after bsp_begin; it must be the program's first statement"),
             Self::AlreadyBegun => write!(f, "called a second time; a program has one bsp_begin and one bsp_end"),
             Self::AlreadyEnded => write!(f, "called a second time"),
             Self::NotBegun => write!(f, "called without bsp_begin"),
@@ -58,6 +71,10 @@ impl fmt::Display for Fault {
             Self::NoSpmdSection => write!(f, "the function that was given to bsp_init has not called bsp_begin"),
             Self::BadConfig(what) | Self::NoStart(what) => f.write_str(what),
             Self::BadSize { what, value } => write!(f, "{what} is {value}; it must not be negative"),
+            Self::HugeSize { what, value } => write!(f, "{what} is {value}; no memory is that large"),
+            Self::NoRoom { what, value } => {
+                write!(f, "{what} is {value}, which an int has no room for; define BSP_SIZE_T before bsp.h is included")
+            }
             Self::Rank { pid, size } => write!(f, "there is no process {pid}; they are 0 to {}", size - 1),
             Self::NotRegistered => write!(f, "the address is not registered; use bsp_push_reg and then bsp_sync"),
             Self::NotYetActive => {
@@ -74,7 +91,9 @@ impl fmt::Display for Fault {
             Self::Pop => write!(f, "the address is not registered, or was popped already"),
             Self::EmptyQueue => write!(f, "there is no message left in the queue"),
             Self::OutOfMemory => write!(f, "there is no memory left for what is under way"),
-            Self::InOperator => write!(f, "called by a function that a collective has called"),
+            Self::Within(name) => {
+                write!(f, "called before {name} has returned: by its function, by a signal handler or after a longjmp")
+            }
             Self::NotAllocated => write!(f, "the address is not one that bsp_alloc gave"),
             Self::Damaged { from } => write!(f, "what came from process {from} makes no sense"),
             Self::Endings { other, names: [mine, theirs] } => {
@@ -86,8 +105,8 @@ impl fmt::Display for Fault {
             Self::Pops(counts) => {
                 write!(f, "the processes have called bsp_pop_reg a different number of times: {}", List(counts))
             }
-            Self::Slots { other } => {
-                write!(f, "bsp_pop_reg was called for different registrations by processes 0 and {other}")
+            Self::Slots([one, other]) => {
+                write!(f, "bsp_pop_reg was called for different registrations by processes {one} and {other}")
             }
             Self::TagCalls(counts) => {
                 write!(f, "the processes have called bsp_set_tagsize a different number of times: {}", List(counts))
@@ -126,6 +145,9 @@ pub(crate) fn say(line: &str) {
 /// Ends the job over something that this process alone has done or seen.
 #[cold]
 pub(crate) fn fail(function: &str, fault: Fault) -> ! {
+    if life::is_stranger() {
+        life::leave(&format!("{function}: {}", Fault::Stranger));
+    }
     let place = life::rank().map_or_else(String::new, |rank| format!(" (process {rank})"));
     say(&format!("{function}: {fault}{place}"));
     life::stop()

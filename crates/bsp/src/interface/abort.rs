@@ -2,11 +2,16 @@
 
 use crate::{failing::say, life};
 use libc::{c_char, c_int, c_void};
-use std::ffi::CStr;
+use std::{
+    ffi::CStr,
+    fs::File,
+    io::{Read, Write},
+    os::fd::FromRawFd,
+};
 
 unsafe extern "C" {
-    /// Prints into a buffer what a format and a list of arguments say.
-    fn vsnprintf(into: *mut c_char, size: usize, format: *const c_char, arguments: *mut c_void) -> c_int;
+    /// Prints into memory of its own what a format and a list of arguments say, and returns its length.
+    fn vasprintf(into: *mut *mut c_char, format: *const c_char, arguments: *mut c_void) -> c_int;
 }
 
 /// Prints a message and ends the whole job.
@@ -72,47 +77,58 @@ unsafe extern "C" fn abort(format: *const c_char, arguments: *mut c_void) -> ! {
     let text = unsafe { CStr::from_ptr(format) };
     // One that asks to write to an argument is not used as a format.
     let is_plain = arguments.is_null() || has_store(text.to_bytes());
-    let mut line = vec![0_u8; 4096];
-    if is_plain || !formatted(&mut line, format, arguments) {
-        end(&text.to_string_lossy());
-    }
-    let len = line.iter().position(|&byte| byte == 0).unwrap_or(line.len());
-    end(&String::from_utf8_lossy(&line[..len]))
+    let line = if is_plain { None } else { formatted(format, arguments) };
+    end(&line.map_or_else(|| text.to_string_lossy(), |line| String::from_utf8_lossy(&line).into_owned().into()))
 }
 
-/// Formats in a child, which may die of a format that does not fit its arguments; the text comes back by a pipe.
-fn formatted(line: &mut [u8], format: *const c_char, arguments: *mut c_void) -> bool {
+/// Formats in a child, which may die of a format that does not fit its arguments. The text comes back by a pipe, with
+/// its length before it; if not all of it comes, there is none.
+fn formatted(format: *const c_char, arguments: *mut c_void) -> Option<Vec<u8>> {
     let mut pipe: [c_int; 2] = [0; 2];
     // SAFETY: there is room for two numbers.
     if unsafe { libc::pipe(pipe.as_mut_ptr()) } != 0 {
-        return false;
+        return None;
     }
-    // SAFETY: the child calls nothing but functions of C that take no lock, writes, and ends.
+    // SAFETY: the child calls nothing but functions of C, writes, and ends.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        // SAFETY: the format and its arguments are the program's; if they do not fit, this process dies of it alone.
-        unsafe { vsnprintf(line.as_mut_ptr().cast(), line.len(), format, arguments) };
-        // SAFETY: the bytes are there, and the file is open.
-        unsafe { libc::write(pipe[1], line.as_ptr().cast(), line.len()) };
-        // SAFETY: it ends the child.
-        unsafe { libc::_exit(0) };
+        write_formatted(pipe[1], format, arguments);
     }
     // SAFETY: the file is open.
     unsafe { libc::close(pipe[1]) };
-    let mut come = 0;
-    while come < line.len() {
-        let rest = &mut line[come..];
-        // SAFETY: there is as much room, and the file is open.
-        let count = unsafe { libc::read(pipe[0], rest.as_mut_ptr().cast(), rest.len()) };
-        if count <= 0 {
-            break;
-        }
-        come += count.cast_unsigned();
+    if child < 0 {
+        return None;
     }
+    // SAFETY: the file is open, and nobody else has it.
+    let mut file = unsafe { File::from_raw_fd(pipe[0]) };
+    let mut len = [0; 8];
+    let mut line = Vec::new();
+    let has_come = file.read_exact(&mut len).and_then(|()| file.read_to_end(&mut line)).is_ok();
     let mut status = 0;
     // SAFETY: the child is ours, and the status lives here.
     unsafe { libc::waitpid(child, &raw mut status, 0) };
-    come == line.len()
+    (has_come && line.len() as u64 == u64::from_ne_bytes(len)).then_some(line)
+}
+
+/// What the child does.
+fn write_formatted(file: c_int, format: *const c_char, arguments: *mut c_void) -> ! {
+    for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT] {
+        // Whoever handles these means another process.
+        // SAFETY: it takes numbers.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+    let mut line: *mut c_char = std::ptr::null_mut();
+    // SAFETY: the format and its arguments are the program's; if they do not fit, this process dies of it alone.
+    let len = unsafe { vasprintf(&raw mut line, format, arguments) };
+    if let Ok(len) = usize::try_from(len) {
+        // SAFETY: the function has made as many bytes.
+        let text = unsafe { std::slice::from_raw_parts(line.cast::<u8>(), len) };
+        // SAFETY: the file is open, and nobody else has it here.
+        let mut file = unsafe { File::from_raw_fd(file) };
+        let _ = file.write_all(&(len as u64).to_ne_bytes()).and_then(|()| file.write_all(text));
+    }
+    // SAFETY: it ends the child.
+    unsafe { libc::_exit(0) }
 }
 
 /// Whether a format has a directive that writes to an argument.
@@ -132,7 +148,12 @@ fn has_store(format: &[u8]) -> bool {
 
 /// Ends the job with this message.
 pub(super) fn end(message: &str) -> ! {
-    say(if message.is_empty() { "bsp_abort" } else { message });
+    let message = if message.is_empty() { "bsp_abort" } else { message };
+    if life::is_stranger() {
+        let message = message.trim_end_matches('\n');
+        life::leave(&format!("{message} (bsp_abort by a process that the program has forked; only that one ends)"));
+    }
+    say(message);
     life::stop()
 }
 
