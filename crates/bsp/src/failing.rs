@@ -1,6 +1,6 @@
 //! The end of a job that cannot go on: one line that begins with the name of the function, and a code that is not 0.
 
-use crate::life;
+use crate::{life, parting};
 use fabric::Failure;
 use std::{
     fmt,
@@ -23,6 +23,7 @@ pub(crate) enum Fault {
     BadProcs(i64),
     NullPointer(&'static str),
     MissingEnd,
+    ThreadEnded,
     NoSpmdSection,
     BadConfig(String),
     NoStart(String),
@@ -68,6 +69,7 @@ impl fmt::Display for Fault {
             Self::BadProcs(n) => write!(f, "{n} processes were asked for; there must be at least 1"),
             Self::NullPointer(what) => write!(f, "{what} is NULL"),
             Self::MissingEnd => write!(f, "the program has ended without calling it"),
+            Self::ThreadEnded => write!(f, "the thread that has called bsp_begin has ended without calling it"),
             Self::NoSpmdSection => write!(f, "the function that was given to bsp_init has not called bsp_begin"),
             Self::BadConfig(what) | Self::NoStart(what) => f.write_str(what),
             Self::BadSize { what, value } => write!(f, "{what} is {value}; it must not be negative"),
@@ -135,10 +137,10 @@ impl fmt::Display for List<'_> {
 static HAS_SPOKEN: AtomicBool = AtomicBool::new(false);
 
 /// Prints one line, in one piece, unless this process has said something already.
-pub(crate) fn say(line: &str) {
+pub(crate) fn say(line: &[u8]) {
     if !line.is_empty() && !HAS_SPOKEN.swap(true, Ordering::SeqCst) && life::may_speak() {
-        let line = format!("{}\n", line.trim_end_matches('\n'));
-        let _ = std::io::stderr().write_all(line.as_bytes());
+        let end = line.iter().rposition(|&byte| byte != b'\n').map_or(0, |last| last + 1);
+        let _ = std::io::stderr().write_all(&[&line[..end], b"\n"].concat());
     }
 }
 
@@ -146,10 +148,10 @@ pub(crate) fn say(line: &str) {
 #[cold]
 pub(crate) fn fail(function: &str, fault: Fault) -> ! {
     if life::is_stranger() {
-        life::leave(&format!("{function}: {}", Fault::Stranger));
+        parting::leave(format!("{function}: {}", Fault::Stranger).as_bytes());
     }
     let place = life::rank().map_or_else(String::new, |rank| format!(" (process {rank})"));
-    say(&format!("{function}: {fault}{place}"));
+    say(format!("{function}: {fault}{place}").as_bytes());
     life::stop()
 }
 
@@ -157,7 +159,7 @@ pub(crate) fn fail(function: &str, fault: Fault) -> ! {
 #[cold]
 pub(crate) fn fail_together(function: &str, fault: &Fault) -> ! {
     if life::rank() == Some(0) {
-        say(&format!("{function}: {fault}"));
+        say(format!("{function}: {fault}").as_bytes());
         life::stop();
     }
     life::await_end()
@@ -168,7 +170,7 @@ pub(crate) fn fail_together(function: &str, fault: &Fault) -> ! {
 pub(crate) fn stopped(function: &str, failure: &Failure) -> ! {
     let words = last_words(failure);
     if !words.is_empty() {
-        say(&format!("{function}: {words}"));
+        say(format!("{function}: {words}").as_bytes());
     }
     life::await_end()
 }

@@ -6,7 +6,8 @@
 
 use crate::{
     failing::{Fault, fail, last_words, say},
-    machine::{Ending, Machine},
+    machine::{self, Ending, Machine},
+    parting::{end_anyway, end_handlers, exit, flush},
 };
 use fabric::{
     Failure,
@@ -112,15 +113,6 @@ extern "C" fn in_copy() {
     if PHASE.load(Ordering::Acquire) != BEFORE {
         PHASE.store(STRANGE, Ordering::Release);
     }
-}
-
-/// Ends a stranger, and nobody else. What it has printed is not written: part of it is its parent's.
-pub(crate) fn leave(line: &str) -> ! {
-    let line = format!("{line}\n");
-    // SAFETY: the bytes are there. Locks might be held by a thread that this process has no copy of.
-    unsafe { libc::write(2, line.as_ptr().cast(), line.len()) };
-    // SAFETY: it ends the process.
-    unsafe { libc::_exit(1) }
 }
 
 /// My number, inside.
@@ -262,6 +254,7 @@ pub(crate) fn begin(asked: i64) {
     if let Some(speaker) = ground.speaker() {
         let _ = SPEAKER.set(speaker);
     }
+    watch_thread();
     let machine = Machine::new(ground, wishes.origin == Origin::Launched);
     MACHINE.set(Box::into_raw(Box::new(machine)));
     let _ = BEGAN.set(Instant::now());
@@ -313,7 +306,7 @@ pub(crate) fn end() {
     let (rank, is_launched) = (machine.rank, machine.is_launched);
     let failure = machine.ground.end();
     if let Some(failure) = failure {
-        say(&format!("{NAME}: {}", last_words(&failure)));
+        say(format!("{NAME}: {}", last_words(&failure)).as_bytes());
         stop();
     }
     if rank > 0 && is_launched {
@@ -328,26 +321,6 @@ pub(crate) fn end() {
     }
 }
 
-/// Ends the process as a program does that returns from its main function.
-fn exit(code: i32) -> ! {
-    // SAFETY: it runs what the program wants to be run at its end, on the thread that would return from main.
-    unsafe { libc::exit(code) }
-}
-
-/// Lets what the program has printed leave, so that no copy of this process prints it again.
-fn flush() {
-    // SAFETY: null stands for all files.
-    unsafe { libc::fflush(null_mut()) };
-    // Fortran keeps buffers of its own, if it is there.
-    // SAFETY: the name ends with a zero.
-    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_gfortran_flush_i4".as_ptr()) };
-    if !found.is_null() {
-        // SAFETY: the function of that name takes the address of a unit's number, and null stands for all units.
-        let flush = unsafe { std::mem::transmute::<*mut libc::c_void, extern "C" fn(*const i32)>(found) };
-        flush(std::ptr::null());
-    }
-}
-
 /// Asks to be told when the process ends.
 fn watch_exit() {
     static IS_WATCHED: AtomicBool = AtomicBool::new(false);
@@ -356,6 +329,24 @@ fn watch_exit() {
         unsafe { on_exit(at_exit, null_mut()) };
         // SAFETY: the function may be called when the process ends.
         unsafe { at_quick_exit(at_quick_end) };
+    }
+}
+
+/// Asks to be told when this thread ends, which the process may outlive; the others would wait for it.
+fn watch_thread() {
+    let mut key = 0;
+    // SAFETY: there is room for the key, and the function may be called when a thread ends.
+    if unsafe { libc::pthread_key_create(&raw mut key, Some(at_thread_end)) } == 0 {
+        // Anything but null.
+        // SAFETY: the key was just made, and nobody uses what is kept there.
+        unsafe { libc::pthread_setspecific(key, (&raw const PHASE).cast()) };
+    }
+}
+
+/// The thread that has begun ends, and the process does not.
+extern "C" fn at_thread_end(_: *mut libc::c_void) {
+    if !MACHINE.get().is_null() {
+        fail("bsp_end", Fault::ThreadEnded);
     }
 }
 
@@ -410,18 +401,26 @@ fn parting_words(failure: &Failure) -> String {
 /// Ends the whole job, from whichever process that belongs to it.
 pub(crate) fn stop() -> ! {
     PHASE.store(AFTER, Ordering::Release);
+    end_handlers();
     flush();
     let machine = MACHINE.replace(null_mut());
     if !machine.is_null() {
         // SAFETY: as in `machine`; whoever holds it does not come back.
         let ground = unsafe { &(*machine).ground };
         let rank = ground.rank();
-        ground.raise(Failure::GaveUp { rank, report: [][..].into() });
+        // The one that is left in the middle of its work by a signal handler would wait for itself; MPI ends it below.
+        // SAFETY: as above.
+        let is_launched = unsafe { (*machine).is_launched };
+        if !(is_launched && machine::is_under_way()) {
+            ground.raise(Failure::GaveUp { rank, report: [][..].into() });
+        }
         ground.stop();
     }
     if mpi::is_launched() {
         // What was just printed has to come through the launcher before it hears that all is over.
         std::thread::sleep(Duration::from_millis(300));
+        // A signal handler may have interrupted MPI itself, which then waits for itself.
+        end_anyway();
         mpi::abort(1);
     }
     // SAFETY: it ends the process; what the program wants to be run at its end might wait for others.
@@ -436,6 +435,7 @@ pub(crate) fn may_speak() -> bool {
 /// Waits to be ended, because the job is; and if nobody does that, ends.
 pub(crate) fn await_end() -> ! {
     PHASE.store(AFTER, Ordering::Release);
+    end_handlers();
     flush();
     std::thread::sleep(Duration::from_secs(5));
     stop()

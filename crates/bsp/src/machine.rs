@@ -8,7 +8,10 @@ use crate::{
     transfers::{self, Gets},
 };
 use fabric::ground::{CHANNELS, Ground, STREAMS, Stream, Words};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::{
+    collections::HashSet,
+    sync::atomic::{AtomicU8, Ordering},
+};
 
 /// The streams of the first channel.
 pub(crate) const PUTS: usize = 0;
@@ -63,6 +66,8 @@ pub(crate) struct Machine {
     pub(crate) registry: Registry,
     pub(crate) gets: Gets,
     pub(crate) queue: Queue,
+    /// What `bsp_alloc` has given that is not the ground's.
+    pub(crate) given: HashSet<usize>,
     /// How many bytes of everybody's notes are about registration, at the last boundary.
     registered: usize,
     said: Vec<Words>,
@@ -92,6 +97,11 @@ const CLEAR: u64 = 16;
 /// meanwhile, and the call may be left by a longjmp. An atomic, because of those.
 static UNDER_WAY: AtomicU8 = AtomicU8::new(0);
 
+/// Whether a call that ends a superstep has not returned.
+pub(crate) fn is_under_way() -> bool {
+    UNDER_WAY.load(Ordering::Relaxed) > 0
+}
+
 impl Machine {
     pub(crate) fn new(mut ground: Box<dyn Ground>, is_launched: bool) -> Self {
         const { assert!(CHANNELS == 2 && STREAMS == 4) };
@@ -107,6 +117,7 @@ impl Machine {
             registry: Registry::new(rank, size),
             gets: Gets::default(),
             queue: Queue::new(size),
+            given: HashSet::new(),
             registered: 0,
             said: Vec::with_capacity(size),
         }
@@ -120,7 +131,8 @@ impl Machine {
 
     /// Ends the superstep. `terms` must be the same for all.
     pub(crate) fn boundary(&mut self, ending: Ending, terms: u64) {
-        let before = UNDER_WAY.swap(1 + ending.code() as u8, Ordering::Relaxed);
+        let before = UNDER_WAY.load(Ordering::Relaxed);
+        UNDER_WAY.store(1 + ending.code() as u8, Ordering::Relaxed);
         if before > 0 {
             fail(ending.name(), Fault::Within(Ending::name_of(u64::from(before - 1))));
         }

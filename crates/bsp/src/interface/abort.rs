@@ -1,6 +1,6 @@
 //! `bsp_abort`, which takes a format and any number of arguments.
 
-use crate::{failing::say, life};
+use crate::{failing::say, life, parting};
 use libc::{c_char, c_int, c_void};
 use std::{
     ffi::CStr,
@@ -71,23 +71,23 @@ extern "C" fn bsp_abort(format: *const c_char) {
 /// The format is a text that ends with a zero, or null; the list is one of C's for the arguments behind it, or null.
 unsafe extern "C" fn abort(format: *const c_char, arguments: *mut c_void) -> ! {
     if format.is_null() {
-        end("bsp_abort: the format is NULL");
+        end(b"bsp_abort: the format is NULL");
     }
     // SAFETY: the caller's promise.
     let text = unsafe { CStr::from_ptr(format) };
     // One that asks to write to an argument is not used as a format.
     let is_plain = arguments.is_null() || has_store(text.to_bytes());
     let line = if is_plain { None } else { formatted(format, arguments) };
-    end(&line.map_or_else(|| text.to_string_lossy(), |line| String::from_utf8_lossy(&line).into_owned().into()))
+    end(line.as_deref().unwrap_or(text.to_bytes()))
 }
 
 /// Formats in a child, which may die of a format that does not fit its arguments. The text comes back by a pipe, with
-/// its length before it; if not all of it comes, there is none.
+/// its length before it; if not all of it comes, there is none. Where there can be no child, it is done here.
 fn formatted(format: *const c_char, arguments: *mut c_void) -> Option<Vec<u8>> {
     let mut pipe: [c_int; 2] = [0; 2];
     // SAFETY: there is room for two numbers.
     if unsafe { libc::pipe(pipe.as_mut_ptr()) } != 0 {
-        return None;
+        return print(format, arguments).map(<[u8]>::to_vec);
     }
     // SAFETY: the child calls nothing but functions of C, writes, and ends.
     let child = unsafe { libc::fork() };
@@ -97,7 +97,7 @@ fn formatted(format: *const c_char, arguments: *mut c_void) -> Option<Vec<u8>> {
     // SAFETY: the file is open.
     unsafe { libc::close(pipe[1]) };
     if child < 0 {
-        return None;
+        return print(format, arguments).map(<[u8]>::to_vec);
     }
     // SAFETY: the file is open, and nobody else has it.
     let mut file = unsafe { File::from_raw_fd(pipe[0]) };
@@ -117,18 +117,22 @@ fn write_formatted(file: c_int, format: *const c_char, arguments: *mut c_void) -
         // SAFETY: it takes numbers.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
-    let mut line: *mut c_char = std::ptr::null_mut();
-    // SAFETY: the format and its arguments are the program's; if they do not fit, this process dies of it alone.
-    let len = unsafe { vasprintf(&raw mut line, format, arguments) };
-    if let Ok(len) = usize::try_from(len) {
-        // SAFETY: the function has made as many bytes.
-        let text = unsafe { std::slice::from_raw_parts(line.cast::<u8>(), len) };
+    if let Some(text) = print(format, arguments) {
         // SAFETY: the file is open, and nobody else has it here.
         let mut file = unsafe { File::from_raw_fd(file) };
-        let _ = file.write_all(&(len as u64).to_ne_bytes()).and_then(|()| file.write_all(text));
+        let _ = file.write_all(&(text.len() as u64).to_ne_bytes()).and_then(|()| file.write_all(text));
     }
     // SAFETY: it ends the child.
     unsafe { libc::_exit(0) }
+}
+
+/// Formats, if it can be done. The text is never given back: the process ends.
+fn print(format: *const c_char, arguments: *mut c_void) -> Option<&'static [u8]> {
+    let mut line: *mut c_char = std::ptr::null_mut();
+    // SAFETY: the format and its arguments are the program's; if they do not fit, the process dies of it.
+    let len = unsafe { vasprintf(&raw mut line, format, arguments) };
+    // SAFETY: the function has made as many bytes.
+    usize::try_from(len).ok().map(|len| unsafe { std::slice::from_raw_parts(line.cast::<u8>(), len) })
 }
 
 /// Whether a format has a directive that writes to an argument.
@@ -146,12 +150,14 @@ fn has_store(format: &[u8]) -> bool {
     false
 }
 
-/// Ends the job with this message.
-pub(super) fn end(message: &str) -> ! {
-    let message = if message.is_empty() { "bsp_abort" } else { message };
+/// Ends the job with this message, whatever its bytes mean where it was written.
+pub(super) fn end(message: &[u8]) -> ! {
+    let message = if message.is_empty() { b"bsp_abort" } else { message };
     if life::is_stranger() {
-        let message = message.trim_end_matches('\n');
-        life::leave(&format!("{message} (bsp_abort by a process that the program has forked; only that one ends)"));
+        let message = message.strip_suffix(b"\n").unwrap_or(message);
+        parting::leave(
+            &[message, b" (bsp_abort by a process that the program has forked; only that one ends)"].concat(),
+        );
     }
     say(message);
     life::stop()

@@ -54,7 +54,7 @@ extern "C" fn bspinit_(spmd: Option<extern "C" fn()>) {
 extern "C" fn bspabort_(text: *const c_char, len: size_t) {
     // SAFETY: Fortran hands over a text and its length.
     let bytes = if len == 0 { &[] } else { unsafe { std::slice::from_raw_parts(text.cast::<u8>(), len) } };
-    abort::end(String::from_utf8_lossy(bytes).trim_end());
+    abort::end(bytes.trim_ascii_end());
 }
 
 #[unsafe(no_mangle)]

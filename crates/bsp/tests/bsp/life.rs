@@ -185,6 +185,26 @@ fn a_long_message_comes_whole() {
 }
 
 #[test]
+fn a_message_is_printed_byte_for_byte() {
+    // Latin 1, which is no UTF-8.
+    let text = "int main(void) { bsp_begin(2); if (bsp_pid() == 1) bsp_abort(\"Gr\\366\\337e %d\\n\", 2);\n\
+                for (;;) pause(); }";
+    let program = program("latin-1", text);
+    let outcome = run(std::process::Command::new("sh").args(["-c", "\"$0\" 2>&1 | od -An -c"]).arg(&program), "");
+    let bytes: String = outcome.out.split_whitespace().collect();
+    assert_eq!(bytes, "Gr366337e2\\n", "{outcome:#?}");
+}
+
+#[test]
+fn a_message_is_formatted_where_no_process_can_be_made_for_it() {
+    let text = "#include <sys/resource.h>\nint main(void) { struct rlimit r = { 3, 3 }; bsp_begin(2);\n\
+                setrlimit(RLIMIT_NOFILE, &r); bsp_sync(); if (bsp_pid() == 1) bsp_abort(\"gave up at %d\", 7);\n\
+                for (;;) pause(); }";
+    let outcome = run(&mut Start::Forked.command(&program("no-files", text), 2), "");
+    assert_eq!((outcome.code, outcome.err.as_str()), (Some(1), "gave up at 7\n"));
+}
+
+#[test]
 fn a_message_whose_arguments_crash_is_not_handled_by_the_program() {
     // A handler of such signals that aborts itself would do so in the process that formats.
     let text = "#include <signal.h>\nstatic void crash(int s) { bsp_abort(\"handled %d\", s); }\n\

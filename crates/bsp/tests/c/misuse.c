@@ -113,6 +113,25 @@ static void another_thread_calls(void)
     too_far();
 }
 
+static void *linger(void *nothing)
+{
+    for (;;)
+        pause();
+    return nothing;
+}
+static void thread_ends(int rank)
+{
+    pthread_t thread;
+    begin();
+    if (bsp_pid() == rank) {
+        pthread_create(&thread, NULL, linger, NULL);
+        pthread_exit(NULL);
+    }
+    too_far();
+}
+static void the_thread_of_process_0_ends(void) { thread_ends(0); }
+static void the_thread_of_process_1_ends(void) { thread_ends(1); }
+
 static void push_by_one(void) { begin(); if (bsp_pid() == 1) bsp_push_reg(area, 4); too_far(); }
 static void pop_by_one(void) { set_up(); if (bsp_pid() == 1) bsp_pop_reg(area); too_far(); }
 static void pop_of_different_slots(void)
@@ -178,6 +197,9 @@ static void put_to_who_has_null(void)
         bsp_put(1, &value, area, 0, 4);
     too_far();
 }
+static void free_twice(void) { void *some; begin(); some = bsp_alloc(8); bsp_free(some); bsp_free(some); too_far(); }
+static void free_what_is_not_given(void) { begin(); bsp_free(malloc(8)); too_far(); }
+
 static void get_unregistered(void) { begin(); bsp_get(0, area, 0, &value, 4); too_far(); }
 static void get_from_nprocs(void) { set_up(); bsp_get(2, area, 0, &value, 4); too_far(); }
 static void get_beyond(void) { set_up(); bsp_get(0, area, 16, &value, 4); too_far(); }
@@ -331,6 +353,12 @@ static const struct {
     { "pop_null_of_different_slots", pop_null_of_different_slots,
       "bsp_sync: bsp_pop_reg was called for different registrations by processes 0 and 1" },
     { "pop_null_too_often", pop_null_too_often, "bsp_pop_reg: the address is not registered, or was popped already" },
+    { "the_thread_of_process_0_ends", the_thread_of_process_0_ends,
+      "bsp_end: the thread that has called bsp_begin has ended without calling it (process 0)" },
+    { "the_thread_of_process_1_ends", the_thread_of_process_1_ends,
+      "bsp_end: the thread that has called bsp_begin has ended without calling it (process 1)" },
+    { "free_twice", free_twice, "bsp_free: the address is not one that bsp_alloc gave" },
+    { "free_what_is_not_given", free_what_is_not_given, "bsp_free: the address is not one that bsp_alloc gave" },
     { "push_null", push_null, "bsp_push_reg: the address is NULL" },
     { "push_negative", push_negative, "bsp_push_reg: the size is -1; it must not be negative" },
     { "put_unregistered", put_unregistered, "bsp_put: the address is not registered" },
@@ -373,7 +401,8 @@ static const struct {
     { "fold_with_null", fold_with_null, "bsp_fold: the function is NULL" },
     { "fold_that_syncs", fold_that_syncs, "bsp_sync: called before bsp_fold has returned" },
     { "fold_that_is_left", fold_that_is_left, "bsp_sync: called before bsp_fold has returned" },
-    { "sync_that_is_interrupted", sync_that_is_interrupted, "bsp_sync: called before bsp_sync has returned" },
+    /* Process 0 may still be in bsp_bcast. */
+    { "sync_that_is_interrupted", sync_that_is_interrupted, "bsp_sync: called before bsp_" },
     { "abort_while_it_waits", abort_while_it_waits, "signal 10" },
     { "exit_while_it_waits", exit_while_it_waits, "bsp_end: the program has ended without calling it (process 0)" },
 };
