@@ -93,7 +93,8 @@ pub(crate) fn is_stranger() -> bool {
     }
 }
 
-/// Asks to be told of forks, in time for whatever the program forks.
+/// Asks to be told of forks, in time for whatever the program forks. A linker may leave it out of a static library;
+/// then this is done when the program begins.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static AT_LOAD: extern "C" fn() = watch_forks;
@@ -237,6 +238,7 @@ pub(crate) fn begin(asked: i64) {
     }
     let asked = usize::try_from(asked).unwrap_or(1);
     watch_exit();
+    watch_forks();
     let ground: Box<dyn Ground> = match wishes.origin {
         Origin::Forked => {
             let size = asked.min(wishes.procs.unwrap_or(FORKED_MOST)).min(procs::MOST);

@@ -32,7 +32,7 @@ extern "C" fn bsp_init(spmd: Option<extern "C" fn()>, _argc: c_int, _argv: *mut 
 
 #[unsafe(no_mangle)]
 extern "C" fn bsp_nprocs() -> c_int {
-    fitting("bsp_nprocs", "their number", life::nprocs("bsp_nprocs") as u64)
+    life::nprocs("bsp_nprocs") as c_int
 }
 
 #[unsafe(no_mangle)]

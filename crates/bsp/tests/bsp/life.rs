@@ -5,11 +5,16 @@ use std::{fs, path::PathBuf, process::Stdio, thread, time::Duration};
 
 /// Builds a program from its text.
 fn program(name: &str, text: &str) -> PathBuf {
+    C.build(name, &[source(name, text)], false)
+}
+
+/// A file with a program's text.
+fn source(name: &str, text: &str) -> PathBuf {
     let source = scratch().join(format!("{name}.c"));
     let head =
         "#define _DEFAULT_SOURCE\n#include <bsp.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n";
     fs::write(&source, format!("{head}{text}")).expect("there is room for a file");
-    C.build(name, &[source], false)
+    source
 }
 
 #[test]
@@ -124,8 +129,8 @@ fn a_process_that_the_program_forks_is_refused_and_nobody_else_is() {
                 case 3: bsp_get(0, &a, 0, &b, 4); break; case 4: bsp_send(0, NULL, &a, 4); break;\n\
                 case 5: bsp_pid(); break; case 6: bsp_nprocs(); break; case 7: bsp_time(); break;\n\
                 case 8: bsp_begin(2); break; case 9: bsp_init(nothing, 0, NULL); break;\n\
-                case 10: bsp_push_reg(&a, 4); break; case 11: bsp_pop_reg(&a); break; case 12: bsp_qsize(&n, &n); break;\n\
-                case 13: bsp_set_tagsize(&n); break; case 14: bsp_hpmove(&p, &p); break;\n\
+                case 10: bsp_push_reg(&a, 4); break; case 11: bsp_pop_reg(&a); break;\n\
+                case 12: bsp_qsize(&n, &n); break; case 13: bsp_set_tagsize(&n); break; case 14: bsp_hpmove(&p, &p); break;\n\
                 case 15: bsp_fold(add, &a, &b, 4); break; case 16: bsp_alloc(8); break;\n\
                 case 17: bsp_abort(\"gave up at %d\", 7); } _exit(0); }\n\
                 int main(void) { int i, s; pid_t k; bsp_begin(2); bsp_push_reg(&a, 4); bsp_sync();\n\
@@ -135,8 +140,10 @@ fn a_process_that_the_program_forks_is_refused_and_nobody_else_is() {
                 bsp_pop_reg(&a); bsp_end(); k = fork(); if (k == 0) { bsp_nprocs(); _exit(0); } waitpid(k, &s, 0);\n\
                 if (!WIFEXITED(s) || WEXITSTATUS(s) != 1) return 3; printf(\"after\\n\"); return 0; }";
     let program = program("strangers", text);
-    for start in Start::ALL {
-        let outcome = run(&mut start.command(&program, 2), "").good("the program itself goes on");
+    let with_static = C.build("strangers-static", &[source("strangers-static", text)], true);
+    let starts = Start::ALL.map(|start| (start, &program));
+    for (start, program) in starts.into_iter().chain([(Start::Forked, &with_static)]) {
+        let outcome = run(&mut start.command(program, 2), "").good("the program itself goes on");
         let count = |text: &str, part: &str| text.matches(part).count();
         assert_eq!((count(&outcome.out, "here"), count(&outcome.out, "after")), (2, 1), "{start:?}: {outcome:#?}");
         for function in ["sync", "end", "put", "get", "send", "pid", "time", "begin", "init", "fold", "alloc"] {
