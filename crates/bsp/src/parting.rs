@@ -33,15 +33,15 @@ pub(crate) fn end_handlers() {
         // SAFETY: it was written.
         let action = unsafe { action.assume_init() };
         if ![libc::SIG_DFL, libc::SIG_IGN].contains(&action.sa_sigaction) {
-            let is_fatal = FATAL.contains(&signal);
+            let is_systems = SYSTEMS.contains(&signal);
             // SAFETY: it takes numbers.
-            unsafe { libc::signal(signal, if is_fatal { libc::SIG_DFL } else { libc::SIG_IGN }) };
+            unsafe { libc::signal(signal, if is_systems { libc::SIG_DFL } else { libc::SIG_IGN }) };
         }
     }
 }
 
-/// Signals that come of faults, and those that others end a process with.
-const FATAL: [i32; 9] = [
+/// What is left to the system: signals that come of faults, those that others end a process with, and that of a child.
+const SYSTEMS: [i32; 10] = [
     libc::SIGSEGV,
     libc::SIGBUS,
     libc::SIGILL,
@@ -51,12 +51,21 @@ const FATAL: [i32; 9] = [
     libc::SIGINT,
     libc::SIGHUP,
     libc::SIGQUIT,
+    libc::SIGCHLD,
 ];
 
 /// Sees to it that this process ends in a while, whatever it does; the job ends with it then.
 pub(crate) fn end_anyway() {
     // SAFETY: it takes numbers.
     unsafe { libc::signal(libc::SIGALRM, libc::SIG_DFL) };
+    let mut alarm = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: there is room for a set.
+    unsafe { libc::sigemptyset(alarm.as_mut_ptr()) };
+    // SAFETY: the set was made.
+    unsafe { libc::sigaddset(alarm.as_mut_ptr(), libc::SIGALRM) };
+    // A handler of this very signal may be running.
+    // SAFETY: the set was made, and the one before is not asked for.
+    unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, alarm.as_ptr(), null_mut()) };
     // SAFETY: it takes a number.
     unsafe { libc::alarm(10) };
 }
