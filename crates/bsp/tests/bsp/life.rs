@@ -5,16 +5,11 @@ use std::{fs, path::PathBuf, process::Stdio, thread, time::Duration};
 
 /// Builds a program from its text.
 fn program(name: &str, text: &str) -> PathBuf {
-    C.build(name, &[source(name, text)], false)
-}
-
-/// A file with a program's text.
-fn source(name: &str, text: &str) -> PathBuf {
     let source = scratch().join(format!("{name}.c"));
     let head =
         "#define _DEFAULT_SOURCE\n#include <bsp.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n";
     fs::write(&source, format!("{head}{text}")).expect("there is room for a file");
-    source
+    C.build(name, &[source], false)
 }
 
 #[test]
@@ -120,31 +115,14 @@ fn refusal(function: &str) -> String {
 
 #[test]
 fn a_process_that_the_program_forks_is_refused_and_nobody_else_is() {
-    // Every process forks a child for each call. Each child must end with 1, and what its parent has printed come once.
-    let text = "#include <string.h>\n#include <sys/wait.h>\nstatic int a, b;\n\
-                static void add(void *r, const void *x, const void *y, int n) { (void)x, (void)y; memset(r, 0, n); }\n\
-                static void nothing(void) {}\n\
-                static void call(int which) { int n = 0; void *p; switch (which) {\n\
-                case 0: bsp_sync(); break; case 1: bsp_end(); break; case 2: bsp_put(0, &b, &a, 0, 4); break;\n\
-                case 3: bsp_get(0, &a, 0, &b, 4); break; case 4: bsp_send(0, NULL, &a, 4); break;\n\
-                case 5: bsp_pid(); break; case 6: bsp_nprocs(); break; case 7: bsp_time(); break;\n\
-                case 8: bsp_begin(2); break; case 9: bsp_init(nothing, 0, NULL); break;\n\
-                case 10: bsp_push_reg(&a, 4); break; case 11: bsp_pop_reg(&a); break;\n\
-                case 12: bsp_qsize(&n, &n); break; case 13: bsp_set_tagsize(&n); break; case 14: bsp_hpmove(&p, &p); break;\n\
-                case 15: bsp_fold(add, &a, &b, 4); break; case 16: bsp_alloc(8); break;\n\
-                case 17: bsp_abort(\"gave up at %d\", 7); } _exit(0); }\n\
-                int main(void) { int i, s; pid_t k; bsp_begin(2); bsp_push_reg(&a, 4); bsp_sync();\n\
-                printf(\"here\\n\"); for (i = 0; i < 18; i++) { k = fork(); if (k == 0) call(i);\n\
-                waitpid(k, &s, 0); if (!WIFEXITED(s) || WEXITSTATUS(s) != 1) bsp_abort(\"%d ended with %d\", i, s);\n\
-                b = i; bsp_put(1 - bsp_pid(), &b, &a, 0, 4); bsp_sync(); if (a != i) bsp_abort(\"wrong\"); }\n\
-                bsp_pop_reg(&a); bsp_end(); k = fork(); if (k == 0) { bsp_nprocs(); _exit(0); } waitpid(k, &s, 0);\n\
-                if (!WIFEXITED(s) || WEXITSTATUS(s) != 1) return 3; printf(\"after\\n\"); return 0; }";
-    let program = program("strangers", text);
-    let with_static = C.build("strangers-static", &[source("strangers-static", text)], true);
+    let source = here().join("tests/c/strangers.c");
+    let program = C.build("strangers", std::slice::from_ref(&source), false);
+    let with_static = C.build("strangers-static", &[source], true);
     let starts = Start::ALL.map(|start| (start, &program));
     for (start, program) in starts.into_iter().chain([(Start::Forked, &with_static)]) {
         let outcome = run(&mut start.command(program, 2), "").good("the program itself goes on");
         let count = |text: &str, part: &str| text.matches(part).count();
+        // What a parent has printed comes once.
         assert_eq!((count(&outcome.out, "here"), count(&outcome.out, "after")), (2, 1), "{start:?}: {outcome:#?}");
         for function in ["sync", "end", "put", "get", "send", "pid", "time", "begin", "init", "fold", "alloc"] {
             let line = refusal(&format!("bsp_{function}"));
