@@ -135,9 +135,10 @@ elif command -v gfortran >/dev/null; then
 else
   echo "does not install include/bsp.mod: there is no gfortran to build it from include/bsp.f90"
 fi
-for command in bspcc bspf90 bsprun; do
-  place_filled "$bsp/bin/$command" 755 "bin/$command"
-done
+place_filled "$bsp/bin/bspcc" 755 bin/bspcc
+# Which language it compiles it tells by its name.
+place_filled "$bsp/bin/bspcc" 755 bin/bspf90
+place_filled "$bsp/bin/bsprun" 755 bin/bsprun
 for section in 1 3; do
   for page in "$bsp"/man/*."$section"; do
     place_page "$page" "$section"

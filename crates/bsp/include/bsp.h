@@ -15,6 +15,8 @@
 extern "C" {
 #endif
 
+/* bsp_size_t is for sizes and offsets, bsp_pid_t for numbers of processes. bsp_nprocs_t is what other libraries count
+ * processes and messages with; a pointer to it may be given to bsp_qsize. */
 #ifdef BSP_SIZE_T
 #define bsp_begin bspz_begin
 #define bsp_nprocs bspz_nprocs
@@ -37,9 +39,11 @@ extern "C" {
 #define bsp_scatter bspz_scatter
 #define bsp_exchange bspz_exchange
 typedef size_t bsp_size_t;
+typedef size_t bsp_nprocs_t;
 typedef unsigned int bsp_pid_t;
 #else
 typedef int bsp_size_t;
+typedef int bsp_nprocs_t;
 typedef int bsp_pid_t;
 #endif
 
@@ -82,7 +86,7 @@ void bsp_hpget(bsp_pid_t pid, const void *src, bsp_size_t offset, void *dst, bsp
 
 void bsp_set_tagsize(bsp_size_t *tag_nbytes);
 void bsp_send(bsp_pid_t pid, const void *tag, const void *payload, bsp_size_t payload_nbytes);
-void bsp_qsize(bsp_size_t *nmessages, bsp_size_t *accum_nbytes);
+void bsp_qsize(bsp_nprocs_t *nmessages, bsp_size_t *accum_nbytes);
 /* An empty queue has status -1, or (size_t)-1. */
 void bsp_get_tag(bsp_size_t *status, void *tag);
 void bsp_move(void *payload, bsp_size_t reception_nbytes);

@@ -127,17 +127,15 @@ impl Call {
                     let right = moved(from);
                     let mut next = result.clone();
                     // The program's own function runs, which may ask for the machine itself.
-                    life::machine(name).is_in_operator = true;
                     if let Some(operator) = operator {
                         operator(&mut next, &result, &right);
                     }
-                    life::machine(name).is_in_operator = false;
                     result = next;
                 }
                 // SAFETY: M1, as above.
                 unsafe { program::write(self.target, &result) };
             }
         }
-        life::machine(name).ground.settle();
+        life::machine(name).settle();
     }
 }

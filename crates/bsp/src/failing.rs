@@ -1,6 +1,6 @@
 //! The end of a job that cannot go on: one line that begins with the name of the function, and a code that is not 0.
 
-use crate::life;
+use crate::{life, parting};
 use fabric::Failure;
 use std::{
     fmt,
@@ -14,16 +14,22 @@ pub(crate) enum Fault {
     Before,
     After,
     Foreign,
+    Stranger,
     AlreadyBegun,
+    SecondInit,
+    LateInit,
     AlreadyEnded,
     NotBegun,
     BadProcs(i64),
     NullPointer(&'static str),
     MissingEnd,
+    ThreadEnded,
     NoSpmdSection,
     BadConfig(String),
     NoStart(String),
     BadSize { what: &'static str, value: i64 },
+    HugeSize { what: &'static str, value: u64 },
+    NoRoom { what: &'static str, value: u64 },
     Rank { pid: i64, size: usize },
     NotRegistered,
     NotYetActive,
@@ -31,13 +37,13 @@ pub(crate) enum Fault {
     Pop,
     EmptyQueue,
     OutOfMemory,
-    InOperator,
+    Within(&'static str),
     NotAllocated,
     Damaged { from: usize },
     Endings { other: usize, names: [&'static str; 2] },
     Pushes(Vec<u64>),
     Pops(Vec<u64>),
-    Slots { other: usize },
+    Slots([usize; 2]),
     TagCalls(Vec<u64>),
     TagSizes(Vec<u64>),
     Terms,
@@ -49,15 +55,28 @@ impl fmt::Display for Fault {
             Self::Before => write!(f, "called before bsp_begin"),
             Self::After => write!(f, "called after bsp_end"),
             Self::Foreign => write!(f, "called by a thread that has not called bsp_begin"),
+            Self::Stranger => {
+                write!(
+                    f,
+                    "called by a process that the program has forked; only those of bsp_begin may call the library"
+                )
+            }
+            Self::SecondInit => write!(f, "called a second time; a program has one, as its first statement"),
+            Self::LateInit => write!(f, "called after bsp_begin; it must be the program's first statement"),
             Self::AlreadyBegun => write!(f, "called a second time; a program has one bsp_begin and one bsp_end"),
             Self::AlreadyEnded => write!(f, "called a second time"),
             Self::NotBegun => write!(f, "called without bsp_begin"),
             Self::BadProcs(n) => write!(f, "{n} processes were asked for; there must be at least 1"),
             Self::NullPointer(what) => write!(f, "{what} is NULL"),
             Self::MissingEnd => write!(f, "the program has ended without calling it"),
+            Self::ThreadEnded => write!(f, "the thread that has called bsp_begin has ended without calling it"),
             Self::NoSpmdSection => write!(f, "the function that was given to bsp_init has not called bsp_begin"),
             Self::BadConfig(what) | Self::NoStart(what) => f.write_str(what),
             Self::BadSize { what, value } => write!(f, "{what} is {value}; it must not be negative"),
+            Self::HugeSize { what, value } => write!(f, "{what} is {value}; no memory is that large"),
+            Self::NoRoom { what, value } => {
+                write!(f, "{what} is {value}, which an int has no room for; define BSP_SIZE_T before bsp.h is included")
+            }
             Self::Rank { pid, size } => write!(f, "there is no process {pid}; they are 0 to {}", size - 1),
             Self::NotRegistered => write!(f, "the address is not registered; use bsp_push_reg and then bsp_sync"),
             Self::NotYetActive => {
@@ -74,7 +93,9 @@ impl fmt::Display for Fault {
             Self::Pop => write!(f, "the address is not registered, or was popped already"),
             Self::EmptyQueue => write!(f, "there is no message left in the queue"),
             Self::OutOfMemory => write!(f, "there is no memory left for what is under way"),
-            Self::InOperator => write!(f, "called by a function that a collective has called"),
+            Self::Within(name) => {
+                write!(f, "called before {name} has returned: by its function, by a signal handler or after a longjmp")
+            }
             Self::NotAllocated => write!(f, "the address is not one that bsp_alloc gave"),
             Self::Damaged { from } => write!(f, "what came from process {from} makes no sense"),
             Self::Endings { other, names: [mine, theirs] } => {
@@ -86,8 +107,8 @@ impl fmt::Display for Fault {
             Self::Pops(counts) => {
                 write!(f, "the processes have called bsp_pop_reg a different number of times: {}", List(counts))
             }
-            Self::Slots { other } => {
-                write!(f, "bsp_pop_reg was called for different registrations by processes 0 and {other}")
+            Self::Slots([one, other]) => {
+                write!(f, "bsp_pop_reg was called for different registrations by processes {one} and {other}")
             }
             Self::TagCalls(counts) => {
                 write!(f, "the processes have called bsp_set_tagsize a different number of times: {}", List(counts))
@@ -116,18 +137,21 @@ impl fmt::Display for List<'_> {
 static HAS_SPOKEN: AtomicBool = AtomicBool::new(false);
 
 /// Prints one line, in one piece, unless this process has said something already.
-pub(crate) fn say(line: &str) {
+pub(crate) fn say(line: &[u8]) {
     if !line.is_empty() && !HAS_SPOKEN.swap(true, Ordering::SeqCst) && life::may_speak() {
-        let line = format!("{}\n", line.trim_end_matches('\n'));
-        let _ = std::io::stderr().write_all(line.as_bytes());
+        let end = line.iter().rposition(|&byte| byte != b'\n').map_or(0, |last| last + 1);
+        let _ = std::io::stderr().write_all(&[&line[..end], b"\n"].concat());
     }
 }
 
 /// Ends the job over something that this process alone has done or seen.
 #[cold]
 pub(crate) fn fail(function: &str, fault: Fault) -> ! {
+    if life::is_stranger() {
+        parting::leave(format!("{function}: {}", Fault::Stranger).as_bytes());
+    }
     let place = life::rank().map_or_else(String::new, |rank| format!(" (process {rank})"));
-    say(&format!("{function}: {fault}{place}"));
+    say(format!("{function}: {fault}{place}").as_bytes());
     life::stop()
 }
 
@@ -135,7 +159,7 @@ pub(crate) fn fail(function: &str, fault: Fault) -> ! {
 #[cold]
 pub(crate) fn fail_together(function: &str, fault: &Fault) -> ! {
     if life::rank() == Some(0) {
-        say(&format!("{function}: {fault}"));
+        say(format!("{function}: {fault}").as_bytes());
         life::stop();
     }
     life::await_end()
@@ -146,7 +170,7 @@ pub(crate) fn fail_together(function: &str, fault: &Fault) -> ! {
 pub(crate) fn stopped(function: &str, failure: &Failure) -> ! {
     let words = last_words(failure);
     if !words.is_empty() {
-        say(&format!("{function}: {words}"));
+        say(format!("{function}: {words}").as_bytes());
     }
     life::await_end()
 }

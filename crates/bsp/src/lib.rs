@@ -6,7 +6,7 @@
 //! written, then puts are written, by rank of the sender and order of issue.
 //!
 //! - `interface` has the functions that programs call: C with `int`, C with `size_t`, and Fortran.
-//! - `life` begins and ends, `failing` ends early.
+//! - `life` begins and ends, `failing` ends early, `parting` is what a process does last.
 //! - `machine` is what a process knows between the two; `registry`, `transfers`, `queue` and `collectives`
 //!   are parts of it.
 //! - `program` is the only place that touches the memory of the program.
@@ -16,6 +16,7 @@ mod failing;
 mod interface;
 mod life;
 mod machine;
+mod parting;
 mod program;
 mod queue;
 mod registry;

@@ -1,11 +1,13 @@
 //! Beginning and ending: where processes come from and where they go.
 //!
 //! A program is before, inside or after its parallel part. Inside, the thread that has begun it owns the [`Machine`];
-//! another thread of the same process has none and is told so.
+//! another thread of the same process has none and is told so. A process that the program forks for itself is none of
+//! those that belong together: it has a copy of everything, and must touch nothing of it.
 
 use crate::{
     failing::{Fault, fail, last_words, say},
-    machine::{Ending, Machine},
+    machine::{self, Ending, Machine},
+    parting::{end_anyway, end_handlers, exit, flush},
 };
 use fabric::{
     Failure,
@@ -19,19 +21,27 @@ use std::{
     ptr::null_mut,
     sync::{
         OnceLock,
-        atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 const BEFORE: u8 = 0;
 const INSIDE: u8 = 1;
 const AFTER: u8 = 2;
+/// In a process that the program has forked for itself after it had begun.
+const STRANGE: u8 = 3;
 
 static PHASE: AtomicU8 = AtomicU8::new(BEFORE);
 /// The process that has begun, or is about to.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 static RANK: AtomicUsize = AtomicUsize::new(usize::MAX);
+/// How many processes there are, or were.
+static SIZE: AtomicUsize = AtomicUsize::new(0);
+/// When this process began.
+static BEGAN: OnceLock<Instant> = OnceLock::new();
+/// Whether this process was forked since the library was loaded, by the program or by the library.
+static IS_FORKED: AtomicBool = AtomicBool::new(false);
 
 /// How this process came to be one of several.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,9 +76,43 @@ pub(crate) fn machine(function: &'static str) -> &'static mut Machine {
 
 fn outside() -> Fault {
     match PHASE.load(Ordering::Acquire) {
+        _ if is_stranger() => Fault::Stranger,
         BEFORE => Fault::Before,
         INSIDE => Fault::Foreign,
         _ => Fault::After,
+    }
+}
+
+/// Whether this process is a copy that the program has made for itself. One that was made before the program began, and
+/// without a launcher, may begin on its own; under a launcher its parent alone has a place among the others.
+pub(crate) fn is_stranger() -> bool {
+    match PHASE.load(Ordering::Acquire) {
+        STRANGE => true,
+        BEFORE => IS_FORKED.load(Ordering::Acquire) && mpi::is_launched(),
+        _ => false,
+    }
+}
+
+/// Asks to be told of forks, in time for whatever the program forks. A linker may leave it out of a static library;
+/// then this is done when the program begins.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_LOAD: extern "C" fn() = watch_forks;
+
+extern "C" fn watch_forks() {
+    static IS_WATCHED: AtomicBool = AtomicBool::new(false);
+    if !IS_WATCHED.swap(true, Ordering::AcqRel) {
+        // SAFETY: the function may be called in any process that this one forks.
+        unsafe { libc::pthread_atfork(None, None, Some(in_copy)) };
+    }
+}
+
+/// What a process does first that was forked. The library itself forks only before the program has begun.
+extern "C" fn in_copy() {
+    IS_FORKED.store(true, Ordering::Release);
+    MACHINE.set(null_mut());
+    if PHASE.load(Ordering::Acquire) != BEFORE {
+        PHASE.store(STRANGE, Ordering::Release);
     }
 }
 
@@ -88,15 +132,6 @@ impl Wishes {
         let bad = |name: &str, value: &std::ffi::OsStr, wanted: &str| -> ! {
             fail(function, Fault::BadConfig(format!("{name} is {}; it must be {wanted}", value.display())))
         };
-        let mut procs = None;
-        for name in ["BSP_PROCS", "SUPERSTEP_PROCS"] {
-            if let Some(value) = env::var_os(name) {
-                match value.to_str().and_then(|text| text.trim().parse::<usize>().ok()) {
-                    Some(number @ 1..) => procs = procs.or(Some(number)),
-                    _ => bad(name, &value, "a number of processes, at least 1"),
-                }
-            }
-        }
         let origin = match env::var_os("SUPERSTEP_FABRIC") {
             None if mpi::is_launched() => Origin::Launched,
             None => Origin::Forked,
@@ -106,6 +141,20 @@ impl Wishes {
                 _ => bad("SUPERSTEP_FABRIC", &value, "procs or mpi"),
             },
         };
+        if origin == Origin::Launched && is_stranger() {
+            fail(function, Fault::Stranger);
+        }
+        // A launcher has counted its processes itself.
+        let most = if origin == Origin::Forked { procs::MOST } else { usize::MAX };
+        let mut procs = None;
+        for name in ["BSP_PROCS", "SUPERSTEP_PROCS"] {
+            if let Some(value) = env::var_os(name) {
+                match value.to_str().map(|text| text.trim().parse::<usize>()) {
+                    Some(Ok(number)) if (1..=most).contains(&number) => procs = procs.or(Some(number)),
+                    _ => bad(name, &value, &format!("a number of processes from 1 to {}", procs::MOST)),
+                }
+            }
+        }
         Self { procs, origin }
     }
 
@@ -121,32 +170,42 @@ impl Wishes {
     }
 }
 
-/// How many processes there are, or can be.
-pub(crate) fn nprocs() -> usize {
-    let machine = MACHINE.get();
-    if machine.is_null() {
-        if PHASE.load(Ordering::Acquire) != BEFORE {
-            fail("bsp_nprocs", outside());
-        }
-        return Wishes::read("bsp_nprocs").available("bsp_nprocs");
+/// How many processes there are, were, or can be.
+pub(crate) fn nprocs(function: &'static str) -> usize {
+    if !MACHINE.get().is_null() {
+        return machine(function).size;
     }
-    self::machine("bsp_nprocs").size
+    match PHASE.load(Ordering::Acquire) {
+        BEFORE => Wishes::read(function).available(function),
+        AFTER => SIZE.load(Ordering::Acquire),
+        _ => fail(function, outside()),
+    }
+}
+
+/// How many seconds it is since this process began.
+pub(crate) fn seconds(function: &'static str) -> f64 {
+    if MACHINE.get().is_null() && PHASE.load(Ordering::Acquire) != AFTER {
+        fail(function, outside());
+    }
+    BEGAN.get().map_or(0.0, |began| began.elapsed().as_secs_f64())
 }
 
 /// The function that was given to `bsp_init`.
 type Spmd = extern "C" fn();
 
 /// Whether `bsp_init` was called.
-static IS_INITIALISED: AtomicU8 = AtomicU8::new(0);
+static IS_INITIALISED: AtomicBool = AtomicBool::new(false);
 
 /// Notes that a program begins as one process. Under a launcher all others go straight to the parallel part.
 pub(crate) fn init(spmd: Option<Spmd>) {
     const NAME: &str = "bsp_init";
     let Some(spmd) = spmd else { fail(NAME, Fault::NullPointer("the function")) };
     if PHASE.load(Ordering::Acquire) != BEFORE {
-        fail(NAME, Fault::AlreadyBegun);
+        fail(NAME, Fault::LateInit);
     }
-    IS_INITIALISED.store(1, Ordering::Release);
+    if IS_INITIALISED.swap(true, Ordering::AcqRel) {
+        fail(NAME, Fault::SecondInit);
+    }
     PROCESS.store(std::process::id(), Ordering::Release);
     watch_exit();
     if Wishes::read(NAME).origin == Origin::Launched {
@@ -179,6 +238,7 @@ pub(crate) fn begin(asked: i64) {
     }
     let asked = usize::try_from(asked).unwrap_or(1);
     watch_exit();
+    watch_forks();
     let ground: Box<dyn Ground> = match wishes.origin {
         Origin::Forked => {
             let size = asked.min(wishes.procs.unwrap_or(FORKED_MOST)).min(procs::MOST);
@@ -192,11 +252,14 @@ pub(crate) fn begin(asked: i64) {
     };
     PROCESS.store(std::process::id(), Ordering::Release);
     RANK.store(ground.rank(), Ordering::Release);
+    SIZE.store(ground.size(), Ordering::Release);
     if let Some(speaker) = ground.speaker() {
         let _ = SPEAKER.set(speaker);
     }
+    watch_thread();
     let machine = Machine::new(ground, wishes.origin == Origin::Launched);
     MACHINE.set(Box::into_raw(Box::new(machine)));
+    let _ = BEGAN.set(Instant::now());
     PHASE.store(INSIDE, Ordering::Release);
 }
 
@@ -210,6 +273,7 @@ fn launched(name: &'static str, asked: usize) -> Box<dyn Ground> {
     let size = session.agree(asked as u64) as usize;
     if all.rank() >= size {
         let failure = session.end();
+        SIZE.store(size, Ordering::Release);
         PHASE.store(AFTER, Ordering::Release);
         exit(i32::from(failure.is_some()));
     }
@@ -244,7 +308,7 @@ pub(crate) fn end() {
     let (rank, is_launched) = (machine.rank, machine.is_launched);
     let failure = machine.ground.end();
     if let Some(failure) = failure {
-        say(&format!("{NAME}: {}", last_words(&failure)));
+        say(format!("{NAME}: {}", last_words(&failure)).as_bytes());
         stop();
     }
     if rank > 0 && is_launched {
@@ -259,34 +323,32 @@ pub(crate) fn end() {
     }
 }
 
-/// Ends the process as a program does that returns from its main function.
-fn exit(code: i32) -> ! {
-    // SAFETY: it runs what the program wants to be run at its end, on the thread that would return from main.
-    unsafe { libc::exit(code) }
-}
-
-/// Lets what the program has printed leave, so that no copy of this process prints it again.
-fn flush() {
-    // SAFETY: null stands for all files.
-    unsafe { libc::fflush(null_mut()) };
-    // Fortran keeps buffers of its own, if it is there.
-    // SAFETY: the name ends with a zero.
-    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_gfortran_flush_i4".as_ptr()) };
-    if !found.is_null() {
-        // SAFETY: the function of that name takes the address of a unit's number, and null stands for all units.
-        let flush = unsafe { std::mem::transmute::<*mut libc::c_void, extern "C" fn(*const i32)>(found) };
-        flush(std::ptr::null());
-    }
-}
-
 /// Asks to be told when the process ends.
 fn watch_exit() {
-    static IS_WATCHED: AtomicU8 = AtomicU8::new(0);
-    if IS_WATCHED.swap(1, Ordering::AcqRel) == 0 {
+    static IS_WATCHED: AtomicBool = AtomicBool::new(false);
+    if !IS_WATCHED.swap(true, Ordering::AcqRel) {
         // SAFETY: the function may be called when the process ends, and makes no use of what it is handed.
         unsafe { on_exit(at_exit, null_mut()) };
         // SAFETY: the function may be called when the process ends.
         unsafe { at_quick_exit(at_quick_end) };
+    }
+}
+
+/// Asks to be told when this thread ends, which the process may outlive; the others would wait for it.
+fn watch_thread() {
+    let mut key = 0;
+    // SAFETY: there is room for the key, and the function may be called when a thread ends.
+    if unsafe { libc::pthread_key_create(&raw mut key, Some(at_thread_end)) } == 0 {
+        // Anything but null.
+        // SAFETY: the key was just made, and nobody uses what is kept there.
+        unsafe { libc::pthread_setspecific(key, (&raw const PHASE).cast()) };
+    }
+}
+
+/// The thread that has begun ends, and the process does not.
+extern "C" fn at_thread_end(_: *mut libc::c_void) {
+    if !MACHINE.get().is_null() {
+        fail("bsp_end", Fault::ThreadEnded);
     }
 }
 
@@ -311,7 +373,7 @@ extern "C" fn at_exit(code: i32, _: *mut libc::c_void) {
     }
     match PHASE.load(Ordering::Acquire) {
         INSIDE => fail("bsp_end", Fault::MissingEnd),
-        BEFORE if IS_INITIALISED.load(Ordering::Acquire) == 1 => {
+        BEFORE if IS_INITIALISED.load(Ordering::Acquire) => {
             if code == 0 {
                 fail("bsp_init", Fault::NoSpmdSection);
             }
@@ -338,21 +400,29 @@ fn parting_words(failure: &Failure) -> String {
     if words.is_empty() { words } else { format!("bsp_end: {words} before it has called bsp_end") }
 }
 
-/// Ends the whole job, from whichever process.
+/// Ends the whole job, from whichever process that belongs to it.
 pub(crate) fn stop() -> ! {
     PHASE.store(AFTER, Ordering::Release);
+    end_handlers();
     flush();
     let machine = MACHINE.replace(null_mut());
     if !machine.is_null() {
         // SAFETY: as in `machine`; whoever holds it does not come back.
         let ground = unsafe { &(*machine).ground };
         let rank = ground.rank();
-        ground.raise(Failure::GaveUp { rank, report: [][..].into() });
+        // The one that is left in the middle of its work by a signal handler would wait for itself; MPI ends it below.
+        // SAFETY: as above.
+        let is_launched = unsafe { (*machine).is_launched };
+        if !(is_launched && machine::is_under_way()) {
+            ground.raise(Failure::GaveUp { rank, report: [][..].into() });
+        }
         ground.stop();
     }
     if mpi::is_launched() {
         // What was just printed has to come through the launcher before it hears that all is over.
         std::thread::sleep(Duration::from_millis(300));
+        // A signal handler may have interrupted MPI itself, which then waits for itself.
+        end_anyway();
         mpi::abort(1);
     }
     // SAFETY: it ends the process; what the program wants to be run at its end might wait for others.
@@ -367,6 +437,7 @@ pub(crate) fn may_speak() -> bool {
 /// Waits to be ended, because the job is; and if nobody does that, ends.
 pub(crate) fn await_end() -> ! {
     PHASE.store(AFTER, Ordering::Release);
+    end_handlers();
     flush();
     std::thread::sleep(Duration::from_secs(5));
     stop()

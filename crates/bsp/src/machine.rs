@@ -8,7 +8,10 @@ use crate::{
     transfers::{self, Gets},
 };
 use fabric::ground::{CHANNELS, Ground, STREAMS, Stream, Words};
-use std::time::Instant;
+use std::{
+    collections::HashSet,
+    sync::atomic::{AtomicU8, Ordering},
+};
 
 /// The streams of the first channel.
 pub(crate) const PUTS: usize = 0;
@@ -63,11 +66,10 @@ pub(crate) struct Machine {
     pub(crate) registry: Registry,
     pub(crate) gets: Gets,
     pub(crate) queue: Queue,
-    /// Whether a function of the program is running that a collective has called.
-    pub(crate) is_in_operator: bool,
+    /// What `bsp_alloc` has given that is not the ground's.
+    pub(crate) given: HashSet<usize>,
     /// How many bytes of everybody's notes are about registration, at the last boundary.
     registered: usize,
-    began: Instant,
     said: Vec<Words>,
 }
 
@@ -91,6 +93,15 @@ const PUTS_SOME: u64 = 4;
 const BLIND: u64 = 8;
 const CLEAR: u64 = 16;
 
+/// The call that ends a superstep now, by its code plus 1. A function of the program or a signal handler may run
+/// meanwhile, and the call may be left by a longjmp. An atomic, because of those.
+static UNDER_WAY: AtomicU8 = AtomicU8::new(0);
+
+/// Whether a call that ends a superstep has not returned.
+pub(crate) fn is_under_way() -> bool {
+    UNDER_WAY.load(Ordering::Relaxed) > 0
+}
+
 impl Machine {
     pub(crate) fn new(mut ground: Box<dyn Ground>, is_launched: bool) -> Self {
         const { assert!(CHANNELS == 2 && STREAMS == 4) };
@@ -106,15 +117,10 @@ impl Machine {
             registry: Registry::new(rank, size),
             gets: Gets::default(),
             queue: Queue::new(size),
-            is_in_operator: false,
+            given: HashSet::new(),
             registered: 0,
-            began: Instant::now(),
             said: Vec::with_capacity(size),
         }
-    }
-
-    pub(crate) fn seconds(&self) -> f64 {
-        self.began.elapsed().as_secs_f64()
     }
 
     /// The stream of a kind for another process.
@@ -125,8 +131,10 @@ impl Machine {
 
     /// Ends the superstep. `terms` must be the same for all.
     pub(crate) fn boundary(&mut self, ending: Ending, terms: u64) {
-        if self.is_in_operator {
-            fail(ending.name(), Fault::InOperator);
+        let before = UNDER_WAY.load(Ordering::Relaxed);
+        UNDER_WAY.store(1 + ending.code() as u8, Ordering::Relaxed);
+        if before > 0 {
+            fail(ending.name(), Fault::Within(Ending::name_of(u64::from(before - 1))));
         }
         let (pushes, pops) = self.registry.counts();
         let (tag_calls, tag_size) = self.queue.tag_words();
@@ -162,8 +170,14 @@ impl Machine {
         self.queue.turn(&*self.ground);
         // A collective has still to write what it has moved.
         if !matches!(ending, Ending::Collective(_)) {
-            self.ground.settle();
+            self.settle();
         }
+    }
+
+    /// Says that the call that has ended the superstep returns.
+    pub(crate) fn settle(&mut self) {
+        self.ground.settle();
+        UNDER_WAY.store(0, Ordering::Relaxed);
     }
 
     fn turn(&mut self, channel: usize, ending: Ending, mine: &Words) {
@@ -264,20 +278,22 @@ impl Machine {
 
     /// Takes in what everybody has registered; all have the same numbers of pushes and pops.
     fn register(&mut self, ending: Ending) {
-        let pushes = self.registry.counts().0 as usize;
-        let mut areas = vec![Area::default(); pushes * self.size];
-        let (_, ends) = self.registry.tell();
+        let (pushes, pops) = self.registry.counts();
+        let mut areas = vec![Area::default(); pushes as usize * self.size];
+        let mut ends = vec![0; pops as usize * self.size];
         for from in 0..self.size {
             let Some((_, notes)) = self.notes(from) else { fail(ending.name(), Fault::Damaged { from }) };
             let mut words = notes.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap_or_default()));
-            for push in 0..pushes {
+            for area in areas.iter_mut().skip(from).step_by(self.size) {
                 let (address, size) = (words.next().unwrap_or(0) as usize, words.next().unwrap_or(0) as usize);
-                areas[push * self.size + from] = Area { address, size };
+                *area = Area { address, size };
             }
-            if words.ne(ends.iter().map(|&slot| u64::from(slot))) {
-                fail_together(ending.name(), &Fault::Slots { other: from });
+            for end in ends.iter_mut().skip(from).step_by(self.size) {
+                *end = words.next().unwrap_or(0) as u32;
             }
         }
-        self.registry.settle(&areas);
+        if let Err(pair) = self.registry.settle(&areas, &ends) {
+            fail_together(ending.name(), &Fault::Slots(pair));
+        }
     }
 }

@@ -3,13 +3,17 @@
 //! Slots form a sequence, and the newest one with an address counts. Pushes and pops happen in the order of their
 //! calls, all at the next boundary. Every process makes and frees the same slots in the same order, so their numbers
 //! agree.
+//!
+//! NULL stands for memory that is not there, and so it names no slot. Who pops it goes along with those that pop an
+//! address; the standard's rule, that the newest slot goes that has the address, would tie it to the order in which the
+//! others happen to pop. If all pop NULL, one slot goes in which all have it.
 
 use std::{
     collections::HashMap,
     hash::{BuildHasherDefault, Hasher},
 };
 
-/// No slot.
+/// No slot, or whichever the others name.
 const NONE: u32 = u32::MAX;
 
 /// Where and how long an area is.
@@ -70,6 +74,10 @@ pub(crate) struct Registry {
     /// The areas of all processes, by slot and then by rank.
     areas: Vec<Area>,
     free: Vec<u32>,
+    /// Slots in which every process has registered NULL.
+    vacant: Vec<u32>,
+    /// How many slots there are in which this one has.
+    nulls: i64,
     /// What was asked for since the last boundary.
     events: Vec<Event>,
     /// How many more of each address there will be after it.
@@ -89,6 +97,8 @@ impl Registry {
             before: Vec::new(),
             areas: Vec::new(),
             free: Vec::new(),
+            vacant: Vec::new(),
+            nulls: 0,
             events: Vec::new(),
             more: Map::default(),
             pushes: 0,
@@ -106,7 +116,11 @@ impl Registry {
 
     /// Ends the newest registration of an address at the next boundary; false if there will be none.
     pub(crate) fn pop(&mut self, address: usize) -> bool {
-        let now = self.newest.get(&address).map_or(0, |&(_, count)| i64::from(count));
+        let now = match self.newest.get(&address) {
+            _ if address == 0 => self.nulls,
+            Some(&(_, count)) => i64::from(count),
+            None => 0,
+        };
         let more = self.more.entry(address).or_default();
         if now + *more <= 0 {
             return false;
@@ -129,8 +143,7 @@ impl Registry {
             return Ok(self.last.1);
         }
         match self.newest.get(&address) {
-            // NULL stands for an area that is not registered.
-            Some(&(slot, _)) if address != 0 => {
+            Some(&(slot, _)) => {
                 self.last = (address, slot);
                 Ok(slot)
             }
@@ -151,7 +164,7 @@ impl Registry {
         self.areas.get(slot as usize * self.size + self.rank).copied()
     }
 
-    /// What I tell all others: my areas and the slots that I end.
+    /// What I tell all others: my areas and the slots that I end, or none for NULL.
     pub(crate) fn tell(&self) -> (Vec<Area>, Vec<u32>) {
         let (mut areas, mut ends) = (Vec::new(), Vec::new());
         // Numbers that the pushes will get, and what they hide.
@@ -172,6 +185,7 @@ impl Registry {
                     before.insert(slot as usize, now(&newest, area.address));
                     newest.insert(area.address, slot);
                 }
+                Event::Pop(0) => ends.push(NONE),
                 Event::Pop(address) => {
                     let slot = now(&newest, address);
                     ends.push(slot);
@@ -183,42 +197,86 @@ impl Registry {
         (areas, ends)
     }
 
-    /// Takes everything in: `areas` has those of all processes, by push and then by rank.
-    pub(crate) fn settle(&mut self, areas: &[Area]) {
-        let mut pushed = areas.chunks_exact(self.size);
+    /// Takes everything in: `areas` has those of all processes, by push and then by rank, and `ends` what each of them
+    /// has popped, by pop and then by rank.
+    ///
+    /// # Errors
+    ///
+    /// Two processes that have popped different slots. The registry cannot be used then.
+    pub(crate) fn settle(&mut self, areas: &[Area], ends: &[u32]) -> Result<(), [usize; 2]> {
+        let pushed: Vec<u32> = areas.chunks_exact(self.size).map(|theirs| self.allot(theirs)).collect();
+        let popped: Vec<u32> =
+            ends.chunks_exact(self.size).map(|named| self.agreed(named)).collect::<Result<_, _>>()?;
+        let (mut pushed, mut popped) = (pushed.into_iter(), popped.into_iter());
         // Numbers come free only at the end, so that all processes give the same ones whatever they popped in between.
         let mut freed = Vec::new();
         for event in std::mem::take(&mut self.events) {
             match event {
                 Event::Push(area) => {
-                    let theirs = pushed.next().unwrap_or_default();
-                    let slot = self.free.pop().unwrap_or_else(|| {
-                        self.before.push(NONE);
-                        self.areas.resize(self.areas.len() + self.size, Area::default());
-                        self.before.len() as u32 - 1
-                    });
-                    let at = slot as usize * self.size;
-                    self.areas[at..at + theirs.len()].copy_from_slice(theirs);
+                    let Some(slot) = pushed.next() else { continue };
+                    if area.address == 0 {
+                        self.nulls += 1;
+                        continue;
+                    }
                     let (below, count) = self.newest.get(&area.address).copied().unwrap_or((NONE, 0));
                     self.before[slot as usize] = below;
                     self.newest.insert(area.address, (slot, count + 1));
                 }
                 Event::Pop(address) => {
-                    let Some((slot, count)) = self.newest.remove(&address) else { continue };
-                    if self.before[slot as usize] != NONE {
+                    let Some(slot) = popped.next() else { continue };
+                    if address == 0 {
+                        self.nulls -= 1;
+                    } else if let Some((_, count)) = self.newest.remove(&address)
+                        && self.before[slot as usize] != NONE
+                    {
                         self.newest.insert(address, (self.before[slot as usize], count - 1));
                     }
-                    // What still names it finds no room there.
-                    let at = slot as usize * self.size;
-                    self.areas[at..at + self.size].fill(Area::default());
                     freed.push(slot);
                 }
             }
+        }
+        for &slot in &freed {
+            // What still names it finds no room there.
+            let at = slot as usize * self.size;
+            self.areas[at..at + self.size].fill(Area::default());
         }
         self.free.append(&mut freed);
         self.more.clear();
         (self.pushes, self.pops) = (0, 0);
         self.last = (0, NONE);
+        Ok(())
+    }
+
+    /// Makes a slot of everybody's areas.
+    fn allot(&mut self, theirs: &[Area]) -> u32 {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.before.push(NONE);
+            self.areas.resize(self.areas.len() + self.size, Area::default());
+            self.before.len() as u32 - 1
+        });
+        let at = slot as usize * self.size;
+        self.areas[at..at + self.size].copy_from_slice(theirs);
+        if theirs.iter().all(|area| area.address == 0) {
+            self.vacant.push(slot);
+        }
+        slot
+    }
+
+    /// The slot that all processes pop, of what each of them has named; or two that differ.
+    fn agreed(&mut self, named: &[u32]) -> Result<u32, [usize; 2]> {
+        let Some(first) = named.iter().position(|&slot| slot != NONE) else {
+            return self.vacant.pop().ok_or([0, self.size - 1]);
+        };
+        let slot = named[first];
+        let is_alike = |rank: usize| match named[rank] {
+            // Who has an address there must say it.
+            NONE => self.areas.get(slot as usize * self.size + rank).is_some_and(|area| area.address == 0),
+            other => other == slot,
+        };
+        match (0..self.size).find(|&rank| !is_alike(rank)) {
+            None => Ok(slot),
+            Some(other) => Err([first.min(other), first.max(other)]),
+        }
     }
 }
 
@@ -232,8 +290,8 @@ mod tests {
 
     /// One process alone: its areas are everybody's.
     fn boundary(registry: &mut Registry) {
-        let (areas, _) = registry.tell();
-        registry.settle(&areas);
+        let (areas, ends) = registry.tell();
+        registry.settle(&areas, &ends).unwrap();
     }
 
     #[test]
@@ -285,6 +343,51 @@ mod tests {
         assert_eq!(registry.find(0), Err(Missing::NotRegistered));
         assert!(registry.pop(0));
         assert!(!registry.pop(0));
+    }
+
+    /// Two processes: both say what they have, and both take it in.
+    fn meet(both: &mut [Registry; 2]) -> [Result<(), [usize; 2]>; 2] {
+        let told = [both[0].tell(), both[1].tell()];
+        let areas: Vec<Area> = told[0].0.iter().zip(&told[1].0).flat_map(|(&one, &other)| [one, other]).collect();
+        let ends: Vec<u32> = told[0].1.iter().zip(&told[1].1).flat_map(|(&one, &other)| [one, other]).collect();
+        both.each_mut().map(|registry| registry.settle(&areas, &ends))
+    }
+
+    #[test]
+    fn null_goes_along_with_what_the_other_pops() {
+        let mut both = [0, 1].map(|rank| Registry::new(rank, 2));
+        for address in [8, 16, 24] {
+            both[0].push(area(address, 1));
+            both[1].push(area(0, 0));
+        }
+        assert_eq!(meet(&mut both), [Ok(()), Ok(())]);
+        for address in [16, 8] {
+            assert!(both[0].pop(address) && both[1].pop(0));
+        }
+        assert_eq!(meet(&mut both), [Ok(()), Ok(())]);
+        assert!(both[0].find(24).is_ok() && both[0].find(8).is_err() && both[0].find(16).is_err());
+        assert_eq!(both[0].free, both[1].free);
+        // Nobody has memory there; the order of push and pop is each one's own.
+        both[0].push(area(0, 0));
+        assert!(both[0].pop(0) && both[1].pop(0));
+        both[1].push(area(0, 0));
+        assert_eq!(meet(&mut both), [Ok(()), Ok(())]);
+        assert!(!both[0].pop(0), "it has none left");
+        assert!(both[0].pop(24) && both[1].pop(0));
+        assert_eq!(meet(&mut both), [Ok(()), Ok(())]);
+        assert_eq!(both[0].free, both[1].free);
+    }
+
+    #[test]
+    fn null_does_not_stand_for_an_address() {
+        let mut both = [0, 1].map(|rank| Registry::new(rank, 2));
+        for (rank, registry) in both.iter_mut().enumerate() {
+            registry.push(area(8, 1));
+            registry.push(area(if rank == 0 { 16 } else { 0 }, 0));
+        }
+        assert_eq!(meet(&mut both), [Ok(()), Ok(())]);
+        assert!(both[0].pop(8) && both[1].pop(0));
+        assert_eq!(meet(&mut both), [Err([0, 1]), Err([0, 1])]);
     }
 
     #[test]

@@ -1,12 +1,17 @@
 //! `bsp_abort`, which takes a format and any number of arguments.
 
-use crate::{failing::say, life};
+use crate::{failing::say, life, parting};
 use libc::{c_char, c_int, c_void};
-use std::ffi::CStr;
+use std::{
+    ffi::CStr,
+    fs::File,
+    io::{Read, Write},
+    os::fd::FromRawFd,
+};
 
 unsafe extern "C" {
-    /// Prints into a buffer what a format and a list of arguments say.
-    fn vsnprintf(into: *mut c_char, size: usize, format: *const c_char, arguments: *mut c_void) -> c_int;
+    /// Prints into memory of its own what a format and a list of arguments say, and returns its length.
+    fn vasprintf(into: *mut *mut c_char, format: *const c_char, arguments: *mut c_void) -> c_int;
 }
 
 /// Prints a message and ends the whole job.
@@ -66,53 +71,68 @@ extern "C" fn bsp_abort(format: *const c_char) {
 /// The format is a text that ends with a zero, or null; the list is one of C's for the arguments behind it, or null.
 unsafe extern "C" fn abort(format: *const c_char, arguments: *mut c_void) -> ! {
     if format.is_null() {
-        end("bsp_abort: the format is NULL");
+        end(b"bsp_abort: the format is NULL");
     }
     // SAFETY: the caller's promise.
     let text = unsafe { CStr::from_ptr(format) };
     // One that asks to write to an argument is not used as a format.
     let is_plain = arguments.is_null() || has_store(text.to_bytes());
-    let mut line = vec![0_u8; 4096];
-    if is_plain || !formatted(&mut line, format, arguments) {
-        end(&text.to_string_lossy());
-    }
-    let len = line.iter().position(|&byte| byte == 0).unwrap_or(line.len());
-    end(&String::from_utf8_lossy(&line[..len]))
+    let line = if is_plain { None } else { formatted(format, arguments) };
+    end(line.as_deref().unwrap_or(text.to_bytes()))
 }
 
-/// Formats in a child, which may die of a format that does not fit its arguments; the text comes back by a pipe.
-fn formatted(line: &mut [u8], format: *const c_char, arguments: *mut c_void) -> bool {
+/// Formats in a child, which may die of a format that does not fit its arguments. The text comes back by a pipe, with
+/// its length before it; if not all of it comes, there is none. Where there can be no child, it is done here.
+fn formatted(format: *const c_char, arguments: *mut c_void) -> Option<Vec<u8>> {
     let mut pipe: [c_int; 2] = [0; 2];
     // SAFETY: there is room for two numbers.
     if unsafe { libc::pipe(pipe.as_mut_ptr()) } != 0 {
-        return false;
+        return print(format, arguments).map(<[u8]>::to_vec);
     }
-    // SAFETY: the child calls nothing but functions of C that take no lock, writes, and ends.
+    // SAFETY: the child calls nothing but functions of C, writes, and ends.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        // SAFETY: the format and its arguments are the program's; if they do not fit, this process dies of it alone.
-        unsafe { vsnprintf(line.as_mut_ptr().cast(), line.len(), format, arguments) };
-        // SAFETY: the bytes are there, and the file is open.
-        unsafe { libc::write(pipe[1], line.as_ptr().cast(), line.len()) };
-        // SAFETY: it ends the child.
-        unsafe { libc::_exit(0) };
+        write_formatted(pipe[1], format, arguments);
     }
     // SAFETY: the file is open.
     unsafe { libc::close(pipe[1]) };
-    let mut come = 0;
-    while come < line.len() {
-        let rest = &mut line[come..];
-        // SAFETY: there is as much room, and the file is open.
-        let count = unsafe { libc::read(pipe[0], rest.as_mut_ptr().cast(), rest.len()) };
-        if count <= 0 {
-            break;
-        }
-        come += count.cast_unsigned();
+    if child < 0 {
+        return print(format, arguments).map(<[u8]>::to_vec);
     }
+    // SAFETY: the file is open, and nobody else has it.
+    let mut file = unsafe { File::from_raw_fd(pipe[0]) };
+    let mut len = [0; 8];
+    let mut line = Vec::new();
+    let has_come = file.read_exact(&mut len).and_then(|()| file.read_to_end(&mut line)).is_ok();
     let mut status = 0;
     // SAFETY: the child is ours, and the status lives here.
     unsafe { libc::waitpid(child, &raw mut status, 0) };
-    come == line.len()
+    (has_come && line.len() as u64 == u64::from_ne_bytes(len)).then_some(line)
+}
+
+/// What the child does.
+fn write_formatted(file: c_int, format: *const c_char, arguments: *mut c_void) -> ! {
+    for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT] {
+        // Whoever handles these means another process.
+        // SAFETY: it takes numbers.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+    if let Some(text) = print(format, arguments) {
+        // SAFETY: the file is open, and nobody else has it here.
+        let mut file = unsafe { File::from_raw_fd(file) };
+        let _ = file.write_all(&(text.len() as u64).to_ne_bytes()).and_then(|()| file.write_all(text));
+    }
+    // SAFETY: it ends the child.
+    unsafe { libc::_exit(0) }
+}
+
+/// Formats, if it can be done. The text is never given back: the process ends.
+fn print(format: *const c_char, arguments: *mut c_void) -> Option<&'static [u8]> {
+    let mut line: *mut c_char = std::ptr::null_mut();
+    // SAFETY: the format and its arguments are the program's; if they do not fit, the process dies of it.
+    let len = unsafe { vasprintf(&raw mut line, format, arguments) };
+    // SAFETY: the function has made as many bytes.
+    usize::try_from(len).ok().map(|len| unsafe { std::slice::from_raw_parts(line.cast::<u8>(), len) })
 }
 
 /// Whether a format has a directive that writes to an argument.
@@ -130,9 +150,16 @@ fn has_store(format: &[u8]) -> bool {
     false
 }
 
-/// Ends the job with this message.
-pub(super) fn end(message: &str) -> ! {
-    say(if message.is_empty() { "bsp_abort" } else { message });
+/// Ends the job with this message, whatever its bytes mean where it was written.
+pub(super) fn end(message: &[u8]) -> ! {
+    let message = if message.is_empty() { b"bsp_abort" } else { message };
+    if life::is_stranger() {
+        let message = message.strip_suffix(b"\n").unwrap_or(message);
+        parting::leave(
+            &[message, b" (bsp_abort by a process that the program has forked; only that one ends)"].concat(),
+        );
+    }
+    say(message);
     life::stop()
 }
 

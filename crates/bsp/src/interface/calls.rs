@@ -239,26 +239,28 @@ pub(super) fn hp_move(name: Name) -> Option<(usize, usize, usize)> {
 
 /// Memory that other processes of this machine reach directly; null if there is none left.
 pub(super) fn alloc(name: Name, len: usize) -> *mut libc::c_void {
-    match machine(name).ground.alloc(len) {
-        Some(start) => {
-            start.as_ptr().expose_provenance();
-            start.as_ptr().cast()
-        }
-        // Where there is no such memory, any will do.
-        // SAFETY: it asks for new memory.
-        None => unsafe { libc::malloc(len.max(1)) },
+    let machine = machine(name);
+    if let Some(start) = machine.ground.alloc(len) {
+        start.as_ptr().expose_provenance();
+        return start.as_ptr().cast();
     }
+    // Where there is no such memory, any will do.
+    // SAFETY: it asks for new memory.
+    let start = unsafe { libc::malloc(len.max(1)) };
+    machine.given.insert(start.addr());
+    start
 }
 
 /// Gives back what [`alloc`] gave.
 pub(super) fn free(name: Name, start: *mut libc::c_void) {
     let Some(place) = std::ptr::NonNull::new(start.cast()) else { return };
     let machine = machine(name);
-    if !machine.ground.free(place) {
-        if machine.ground.is_common(place.addr().get(), 1) {
-            fail(name, Fault::NotAllocated);
-        }
-        // SAFETY: the program says that `alloc` gave it, and so it comes from `malloc`.
-        unsafe { libc::free(start) };
+    if machine.ground.free(place) {
+        return;
     }
+    if !machine.given.remove(&start.addr()) {
+        fail(name, Fault::NotAllocated);
+    }
+    // SAFETY: it was given by `alloc`, and not given back since, so it comes from `malloc`.
+    unsafe { libc::free(start) };
 }

@@ -1,7 +1,7 @@
 //! Fortran, as gfortran calls it: names in small letters with an underscore behind them, everything by address, and the
 //! length of a text last.
 
-use super::{abort, calls};
+use super::{abort, calls, int::fitting};
 use crate::{
     collectives::{Call, Collective},
     failing::{Fault, fail},
@@ -30,9 +30,9 @@ fn number(at: *const c_int) -> i64 {
     i64::from(unsafe { *at })
 }
 
-fn store(at: *mut c_int, value: u64) {
+fn store(at: *mut c_int, value: c_int) {
     // SAFETY: Fortran hands over the address of a number that may be written to.
-    unsafe { *at = c_int::try_from(value).unwrap_or(c_int::MAX) };
+    unsafe { *at = value };
 }
 
 #[unsafe(no_mangle)]
@@ -54,12 +54,12 @@ extern "C" fn bspinit_(spmd: Option<extern "C" fn()>) {
 extern "C" fn bspabort_(text: *const c_char, len: size_t) {
     // SAFETY: Fortran hands over a text and its length.
     let bytes = if len == 0 { &[] } else { unsafe { std::slice::from_raw_parts(text.cast::<u8>(), len) } };
-    abort::end(String::from_utf8_lossy(bytes).trim_end());
+    abort::end(bytes.trim_ascii_end());
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn bspnprocs_() -> c_int {
-    life::nprocs() as c_int
+    life::nprocs("bspnprocs") as c_int
 }
 
 #[unsafe(no_mangle)]
@@ -69,7 +69,7 @@ extern "C" fn bsppid_() -> c_int {
 
 #[unsafe(no_mangle)]
 extern "C" fn bsptime_() -> f64 {
-    life::machine("bsptime").seconds()
+    life::seconds("bsptime")
 }
 
 #[unsafe(no_mangle)]
@@ -126,8 +126,9 @@ extern "C" fn bsphpget_(
 
 #[unsafe(no_mangle)]
 extern "C" fn bspsettagsize_(tag_nbytes: *mut c_int) {
-    let before = calls::set_tag_size("bspsettagsize", number(tag_nbytes));
-    store(tag_nbytes, before as u64);
+    const NAME: &str = "bspsettagsize";
+    let before = calls::set_tag_size(NAME, number(tag_nbytes));
+    store(tag_nbytes, fitting(NAME, "the tag size before", before as u64));
 }
 
 #[unsafe(no_mangle)]
@@ -137,18 +138,17 @@ extern "C" fn bspsend_(pid: *const c_int, tag: *const c_void, payload: *const c_
 
 #[unsafe(no_mangle)]
 extern "C" fn bspqsize_(nmessages: *mut c_int, accum_nbytes: *mut c_int) {
-    let [count, bytes] = calls::queue_size("bspqsize");
-    store(nmessages, count);
-    store(accum_nbytes, bytes);
+    const NAME: &str = "bspqsize";
+    let [count, bytes] = calls::queue_size(NAME);
+    store(nmessages, fitting(NAME, "the number of messages", count));
+    store(accum_nbytes, fitting(NAME, "the number of bytes", bytes));
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn bspgettag_(status: *mut c_int, tag: *mut c_void) {
-    match calls::get_tag("bspgettag", tag.expose_provenance()) {
-        Some(len) => store(status, len as u64),
-        // SAFETY: Fortran hands over the address of a number that may be written to.
-        None => unsafe { *status = -1 },
-    }
+    const NAME: &str = "bspgettag";
+    let len = calls::get_tag(NAME, tag.expose_provenance());
+    store(status, len.map_or(-1, |len| fitting(NAME, "the payload's size", len as u64)));
 }
 
 #[unsafe(no_mangle)]

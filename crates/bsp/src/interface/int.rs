@@ -9,9 +9,10 @@ use crate::{
 };
 use libc::{c_char, c_int, c_void};
 
-/// A number of C's, as large as it can be.
-fn capped(number: u64) -> c_int {
-    c_int::try_from(number).unwrap_or(c_int::MAX)
+/// A number of C's, if it has room there: another one would be taken for the truth.
+#[inline]
+pub(super) fn fitting(name: &'static str, what: &'static str, value: u64) -> c_int {
+    c_int::try_from(value).unwrap_or_else(|_| fail(name, Fault::NoRoom { what, value }))
 }
 
 #[unsafe(no_mangle)]
@@ -31,17 +32,17 @@ extern "C" fn bsp_init(spmd: Option<extern "C" fn()>, _argc: c_int, _argv: *mut 
 
 #[unsafe(no_mangle)]
 extern "C" fn bsp_nprocs() -> c_int {
-    capped(life::nprocs() as u64)
+    life::nprocs("bsp_nprocs") as c_int
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn bsp_pid() -> c_int {
-    capped(life::machine("bsp_pid").rank as u64)
+    life::machine("bsp_pid").rank as c_int
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn bsp_time() -> f64 {
-    life::machine("bsp_time").seconds()
+    life::seconds("bsp_time")
 }
 
 #[unsafe(no_mangle)]
@@ -89,7 +90,7 @@ extern "C" fn bsp_set_tagsize(tag_nbytes: *mut c_int) {
     life::machine(NAME);
     // SAFETY: the program hands over the address of a number, or null.
     let Some(size) = (unsafe { tag_nbytes.as_mut() }) else { fail(NAME, Fault::NullPointer("the tag size")) };
-    *size = capped(calls::set_tag_size(NAME, i64::from(*size)) as u64);
+    *size = fitting(NAME, "the tag size before", calls::set_tag_size(NAME, i64::from(*size)) as u64);
 }
 
 #[unsafe(no_mangle)]
@@ -104,10 +105,10 @@ extern "C" fn bsp_qsize(nmessages: *mut c_int, accum_nbytes: *mut c_int) {
     let [count, bytes] = calls::queue_size(NAME);
     // SAFETY: the program hands over the address of a number, or null.
     let Some(nmessages) = (unsafe { nmessages.as_mut() }) else { fail(NAME, Fault::NullPointer("nmessages")) };
-    *nmessages = capped(count);
+    *nmessages = fitting(NAME, "the number of messages", count);
     // SAFETY: as above; who does not want to know the bytes may say so.
     if let Some(accum_nbytes) = unsafe { accum_nbytes.as_mut() } {
-        *accum_nbytes = capped(bytes);
+        *accum_nbytes = fitting(NAME, "the number of bytes", bytes);
     }
 }
 
@@ -117,7 +118,8 @@ extern "C" fn bsp_get_tag(status: *mut c_int, tag: *mut c_void) {
     life::machine(NAME);
     // SAFETY: the program hands over the address of a number, or null.
     let Some(status) = (unsafe { status.as_mut() }) else { fail(NAME, Fault::NullPointer("the status")) };
-    *status = calls::get_tag(NAME, tag.expose_provenance()).map_or(-1, |len| capped(len as u64));
+    let len = calls::get_tag(NAME, tag.expose_provenance());
+    *status = len.map_or(-1, |len| fitting(NAME, "the payload's size", len as u64));
 }
 
 #[unsafe(no_mangle)]
@@ -127,8 +129,10 @@ extern "C" fn bsp_move(payload: *mut c_void, reception_nbytes: c_int) {
 
 #[unsafe(no_mangle)]
 extern "C" fn bsp_hpmove(tag_ptr: *mut *mut c_void, payload_ptr: *mut *mut c_void) -> c_int {
+    const NAME: &str = "bsp_hpmove";
     // SAFETY: the program hands over addresses of pointers, or null.
-    unsafe { super::size::hp_move("bsp_hpmove", tag_ptr, payload_ptr) }.map_or(-1, |len| capped(len as u64))
+    let len = unsafe { super::size::hp_move(NAME, tag_ptr, payload_ptr) };
+    len.map_or(-1, |len| fitting(NAME, "the payload's size", len as u64))
 }
 
 /// A function of the program that combines two values.

@@ -12,10 +12,27 @@ use libc::{c_uint, c_void, size_t};
 /// What stands for no message.
 const NONE: size_t = size_t::MAX;
 
-/// A size; one that no memory has becomes negative, and is refused as such.
-fn wide(size: size_t) -> i64 {
-    i64::try_from(size).unwrap_or(-1)
+/// A size, unless no memory is that large.
+#[inline]
+fn wide(name: &'static str, what: &'static str, size: size_t) -> i64 {
+    i64::try_from(size).unwrap_or_else(|_| {
+        // Who may not call at all is told that.
+        life::machine(name);
+        fail(name, Fault::HugeSize { what, value: size as u64 })
+    })
 }
+
+/// Where a transfer begins, and how long it is; without bytes it begins nowhere.
+#[inline]
+fn stretch(name: &'static str, offset: size_t, nbytes: size_t) -> (i64, i64) {
+    if nbytes == 0 {
+        return (0, 0);
+    }
+    (wide(name, "the offset", offset), wide(name, BYTES, nbytes))
+}
+
+/// What the number of bytes of a transfer is called.
+const BYTES: &str = "the number of bytes";
 
 #[unsafe(no_mangle)]
 extern "C" fn bspz_begin(maxprocs: c_uint) {
@@ -24,7 +41,7 @@ extern "C" fn bspz_begin(maxprocs: c_uint) {
 
 #[unsafe(no_mangle)]
 extern "C" fn bspz_nprocs() -> c_uint {
-    life::nprocs() as c_uint
+    life::nprocs("bsp_nprocs") as c_uint
 }
 
 #[unsafe(no_mangle)]
@@ -34,30 +51,30 @@ extern "C" fn bspz_pid() -> c_uint {
 
 #[unsafe(no_mangle)]
 extern "C" fn bspz_push_reg(ident: *const c_void, size: size_t) {
-    calls::push_reg("bsp_push_reg", ident.expose_provenance(), wide(size));
+    calls::push_reg("bsp_push_reg", ident.expose_provenance(), wide("bsp_push_reg", "the size", size));
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn bspz_put(pid: c_uint, src: *const c_void, dst: *mut c_void, offset: size_t, nbytes: size_t) {
-    let at = (wide(offset), wide(nbytes));
+    let at = stretch("bsp_put", offset, nbytes);
     calls::put("bsp_put", pid.into(), src.expose_provenance(), dst.expose_provenance(), at);
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn bspz_hpput(pid: c_uint, src: *const c_void, dst: *mut c_void, offset: size_t, nbytes: size_t) {
-    let at = (wide(offset), wide(nbytes));
+    let at = stretch("bsp_hpput", offset, nbytes);
     calls::hp_put("bsp_hpput", pid.into(), src.expose_provenance(), dst.expose_provenance(), at);
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn bspz_get(pid: c_uint, src: *const c_void, offset: size_t, dst: *mut c_void, nbytes: size_t) {
-    let at = (wide(offset), wide(nbytes));
+    let at = stretch("bsp_get", offset, nbytes);
     calls::get("bsp_get", pid.into(), src.expose_provenance(), dst.expose_provenance(), at);
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn bspz_hpget(pid: c_uint, src: *const c_void, offset: size_t, dst: *mut c_void, nbytes: size_t) {
-    let at = (wide(offset), wide(nbytes));
+    let at = stretch("bsp_hpget", offset, nbytes);
     calls::hp_get("bsp_hpget", pid.into(), src.expose_provenance(), dst.expose_provenance(), at);
 }
 
@@ -67,13 +84,13 @@ extern "C" fn bspz_set_tagsize(tag_nbytes: *mut size_t) {
     life::machine(NAME);
     // SAFETY: the program hands over the address of a number, or null.
     let Some(size) = (unsafe { tag_nbytes.as_mut() }) else { fail(NAME, Fault::NullPointer("the tag size")) };
-    *size = calls::set_tag_size(NAME, wide(*size));
+    *size = calls::set_tag_size(NAME, wide(NAME, "the tag size", *size));
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn bspz_send(pid: c_uint, tag: *const c_void, payload: *const c_void, payload_nbytes: size_t) {
     let (tag, payload) = (tag.expose_provenance(), payload.expose_provenance());
-    calls::send("bsp_send", pid.into(), tag, payload, wide(payload_nbytes));
+    calls::send("bsp_send", pid.into(), tag, payload, wide("bsp_send", "the payload's size", payload_nbytes));
 }
 
 #[unsafe(no_mangle)]
@@ -100,7 +117,9 @@ extern "C" fn bspz_get_tag(status: *mut size_t, tag: *mut c_void) {
 
 #[unsafe(no_mangle)]
 extern "C" fn bspz_move(payload: *mut c_void, reception_nbytes: size_t) {
-    calls::move_first("bsp_move", payload.expose_provenance(), wide(reception_nbytes));
+    const NAME: &str = "bsp_move";
+    let room = wide(NAME, "the room for the payload", reception_nbytes);
+    calls::move_first(NAME, payload.expose_provenance(), room);
 }
 
 /// Hands out where the first message lies, and returns the length of its payload, if there is one.
@@ -143,18 +162,22 @@ extern "C" fn bsp_free(start: *mut c_void) {
 /// A function of the program that combines two values.
 type Operator = extern "C" fn(*mut c_void, *const c_void, *const c_void, size_t);
 
+/// A collective of so many bytes for each process.
+fn call(which: Collective, root: c_uint, src: *const c_void, dst: *mut c_void, len: size_t) -> Call {
+    let (source, target) = (src.expose_provenance(), dst.expose_provenance());
+    Call { which, root: root.into(), source, target, len: wide(which.name(), BYTES, len) }
+}
+
 fn combine(which: Collective, operator: Option<Operator>, src: *const c_void, dst: *mut c_void, len: size_t) {
     let Some(operator) = operator else { fail(which.name(), Fault::NullPointer("the function")) };
-    let (source, target) = (src.expose_provenance(), dst.expose_provenance());
-    Call { which, root: 0, source, target, len: wide(len) }.run(Some(&|result, left, right| {
+    call(which, 0, src, dst, len).run(Some(&|result, left, right| {
         operator(result.as_mut_ptr().cast(), left.as_ptr().cast(), right.as_ptr().cast(), result.len());
     }));
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn bspz_bcast(root: c_uint, data: *mut c_void, nbytes: size_t) {
-    let data = data.expose_provenance();
-    Call { which: Collective::Broadcast, root: root.into(), source: data, target: data, len: wide(nbytes) }.run(None);
+    call(Collective::Broadcast, root, data, data, nbytes).run(None);
 }
 
 #[unsafe(no_mangle)]
@@ -169,18 +192,15 @@ extern "C" fn bspz_scan(op: Option<Operator>, src: *const c_void, dst: *mut c_vo
 
 #[unsafe(no_mangle)]
 extern "C" fn bspz_gather(root: c_uint, src: *const c_void, dst: *mut c_void, nbytes: size_t) {
-    let (source, target) = (src.expose_provenance(), dst.expose_provenance());
-    Call { which: Collective::Gather, root: root.into(), source, target, len: wide(nbytes) }.run(None);
+    call(Collective::Gather, root, src, dst, nbytes).run(None);
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn bspz_scatter(root: c_uint, src: *const c_void, dst: *mut c_void, nbytes: size_t) {
-    let (source, target) = (src.expose_provenance(), dst.expose_provenance());
-    Call { which: Collective::Scatter, root: root.into(), source, target, len: wide(nbytes) }.run(None);
+    call(Collective::Scatter, root, src, dst, nbytes).run(None);
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn bspz_exchange(src: *const c_void, dst: *mut c_void, nbytes: size_t) {
-    let (source, target) = (src.expose_provenance(), dst.expose_provenance());
-    Call { which: Collective::Exchange, root: 0, source, target, len: wide(nbytes) }.run(None);
+    call(Collective::Exchange, 0, src, dst, nbytes).run(None);
 }

@@ -34,6 +34,17 @@ fn process_0_goes_on_alone_with_what_it_had() {
 }
 
 #[test]
+fn the_number_and_the_time_can_be_asked_for_after_the_end() {
+    let text = "int main(void) { double t; bsp_begin(3); t = bsp_time(); bsp_sync(); bsp_end();\n\
+                printf(\"%d processes, %d\\n\", bsp_nprocs(), bsp_time() >= t); return 0; }";
+    let program = program("asks-after", text);
+    for start in Start::ALL {
+        let outcome = run(&mut start.command(&program, 4), "").good("it ends");
+        assert_eq!(outcome.out, "3 processes, 1\n", "{start:?}");
+    }
+}
+
+#[test]
 fn output_from_before_the_beginning_comes_once() {
     let text = "int main(void) { printf(\"first \"); bsp_begin(4); bsp_end(); printf(\"last\\n\"); return 0; }";
     let outcome = run(&mut Start::Forked.command(&program("once", text), 4), "").good("it ends");
@@ -97,6 +108,97 @@ fn a_program_may_fork_for_itself() {
     nobody_is_left(&program);
 }
 
+/// What a process says that the program has forked, and that calls a function.
+fn refusal(function: &str) -> String {
+    format!("{function}: called by a process that the program has forked; only those of bsp_begin may call the library")
+}
+
+#[test]
+fn a_process_that_the_program_forks_is_refused_and_nobody_else_is() {
+    let source = here().join("tests/c/strangers.c");
+    let program = C.build("strangers", std::slice::from_ref(&source), false);
+    let with_static = C.build("strangers-static", &[source], true);
+    let starts = Start::ALL.map(|start| (start, &program));
+    for (start, program) in starts.into_iter().chain([(Start::Forked, &with_static)]) {
+        let outcome = run(&mut start.command(program, 2), "").good("the program itself goes on");
+        let count = |text: &str, part: &str| text.matches(part).count();
+        // What a parent has printed comes once.
+        assert_eq!((count(&outcome.out, "here"), count(&outcome.out, "after")), (2, 1), "{start:?}: {outcome:#?}");
+        for function in ["sync", "end", "put", "get", "send", "pid", "time", "begin", "init", "fold", "alloc"] {
+            let line = refusal(&format!("bsp_{function}"));
+            assert_eq!(count(&outcome.err, &line), 2, "{function}, {start:?}: {outcome:#?}");
+        }
+        assert_eq!(count(&outcome.err, &refusal("bsp_nprocs")), 3, "{start:?}: {outcome:#?}");
+        assert_eq!(count(&outcome.err, "gave up at 7 (bsp_abort by a process that"), 2, "{start:?}: {outcome:#?}");
+        assert!(start == Start::Mpich || outcome.err.lines().count() == 2 * 18 + 1, "{start:?}: {outcome:#?}");
+    }
+    nobody_is_left(&program);
+}
+
+#[test]
+fn under_a_launcher_a_fork_from_before_the_beginning_is_refused_too() {
+    let text = "#include <sys/wait.h>\nint main(void) { int s; pid_t k = fork(); if (k == 0) { bsp_begin(2);\n\
+                bsp_end(); _exit(0); } waitpid(k, &s, 0); if (WEXITSTATUS(s) != 1) return 3; bsp_begin(2);\n\
+                if (bsp_pid() == 0) printf(\"%d\\n\", bsp_nprocs()); bsp_end(); return 0; }";
+    let program = program("forked-first", text);
+    for start in [Start::OpenMpi, Start::Mpich] {
+        let outcome = run(&mut start.command(&program, 2), "").good("the program itself goes on");
+        assert_eq!(outcome.out, "2\n", "{start:?}: {outcome:#?}");
+        assert_eq!(outcome.err.matches(&refusal("bsp_begin")).count(), 2, "{start:?}: {outcome:#?}");
+    }
+}
+
+#[test]
+fn without_a_launcher_a_fork_from_before_the_beginning_begins_on_its_own() {
+    let text = "#include <sys/wait.h>\nint main(void) { int s = 0; pid_t k = fork(); bsp_begin(k == 0 ? 3 : 2);\n\
+                bsp_sync(); s = bsp_nprocs(); bsp_end(); if (k == 0) { printf(\"%d\\n\", s); return 0; }\n\
+                waitpid(k, NULL, 0); printf(\"%d\\n\", s); return 0; }";
+    let outcome = run(&mut Start::Forked.command(&program("two-runs", text), 2), "").good("both end");
+    assert_eq!((outcome.out.as_str(), outcome.err.as_str()), ("3\n2\n", ""));
+}
+
+#[test]
+fn a_long_message_comes_whole() {
+    let text = "#include <string.h>\nint main(void) { static char t[100001]; memset(t, 'x', 100000); bsp_begin(2);\n\
+                if (bsp_pid() == 1) bsp_abort(\"%d %s %d\", 1, t, 2); for (;;) pause(); }";
+    let program = program("long-message", text);
+    let whole = format!("1 {} 2\n", "x".repeat(100_000));
+    let outcome = run(&mut Start::Forked.command(&program, 2), "");
+    assert!(outcome.code == Some(1) && outcome.err == whole, "{} bytes came", outcome.err.len());
+    let outcome = run(&mut Start::OpenMpi.command(&program, 2), "");
+    assert!(outcome.code != Some(0) && outcome.err.contains(&whole), "{} bytes came", outcome.err.len());
+}
+
+#[test]
+fn a_message_is_printed_byte_for_byte() {
+    // Latin 1, which is no UTF-8.
+    let text = "int main(void) { bsp_begin(2); if (bsp_pid() == 1) bsp_abort(\"Gr\\366\\337e %d\\n\", 2);\n\
+                for (;;) pause(); }";
+    let program = program("latin-1", text);
+    let outcome = run(std::process::Command::new("sh").args(["-c", "\"$0\" 2>&1 | od -An -c"]).arg(&program), "");
+    let bytes: String = outcome.out.split_whitespace().collect();
+    assert_eq!(bytes, "Gr366337e2\\n", "{outcome:#?}");
+}
+
+#[test]
+fn a_message_is_formatted_where_no_process_can_be_made_for_it() {
+    let text = "#include <sys/resource.h>\nint main(void) { struct rlimit r = { 3, 3 }; bsp_begin(2);\n\
+                setrlimit(RLIMIT_NOFILE, &r); bsp_sync(); if (bsp_pid() == 1) bsp_abort(\"gave up at %d\", 7);\n\
+                for (;;) pause(); }";
+    let outcome = run(&mut Start::Forked.command(&program("no-files", text), 2), "");
+    assert_eq!((outcome.code, outcome.err.as_str()), (Some(1), "gave up at 7\n"));
+}
+
+#[test]
+fn a_message_whose_arguments_crash_is_not_handled_by_the_program() {
+    // A handler of such signals that aborts itself would do so in the process that formats.
+    let text = "#include <signal.h>\nstatic void crash(int s) { bsp_abort(\"handled %d\", s); }\n\
+                int main(void) { const char *volatile f = \"text %s\"; signal(SIGSEGV, crash); bsp_begin(2);\n\
+                if (bsp_pid() == 0) bsp_abort(f, (char *)8); for (;;) pause(); }";
+    let outcome = run(&mut Start::Forked.command(&program("crashing-format", text), 2), "");
+    assert_eq!((outcome.code, outcome.err.as_str()), (Some(1), "text %s\n"));
+}
+
 #[test]
 fn process_0_reads_on_where_it_was_in_its_files() {
     let text = "int main(int argc, char **argv) { FILE *f; int n, last = -1; (void)argc; f = fopen(argv[1], \"r\");\n\
@@ -150,17 +252,49 @@ fn more_processes_than_cores_work() {
 
 #[test]
 fn both_kinds_of_size_link_together() {
-    let (int, size) = (scratch().join("int-part.c"), scratch().join("size-part.c"));
-    let main = "#include <bsp.h>\nextern void other(void);\n\
-                int main(void) { bsp_begin(2); other(); bsp_end(); return 0; }\n";
-    let other = "#define BSP_SIZE_T\n#include <bsp.h>\nextern void other(void);\n\
-                 void other(void) { size_t a = 1, b = bsp_pid(); bsp_push_reg(&a, sizeof a); bsp_sync();\n\
+    let main = "int main(void) { bsp_begin(2); other(); bsp_end(); return 0; }";
+    let other = "void other(void) { size_t a = 1, b = bsp_pid(); bsp_push_reg(&a, sizeof a); bsp_sync();\n\
                  bsp_put(1 - bsp_pid(), &b, &a, 0, sizeof a); bsp_sync();\n\
-                 if (a != 1 - bsp_pid()) bsp_abort(\"wrong\"); bsp_pop_reg(&a); }\n";
-    fs::write(&int, main).expect("there is room for a file");
-    fs::write(&size, other).expect("there is room for a file");
-    let program = C.build("both-kinds", &[int, size], false);
+                 if (a != 1 - bsp_pid()) bsp_abort(\"wrong\"); bsp_pop_reg(&a); }";
+    let program = both_kinds("both-kinds", main, other);
     run(&mut Start::Forked.command(&program, 2), "").good("they work together");
+}
+
+/// A program of two files, of which `other`, with sizes of type `size_t`, is called from the one with `int`.
+fn both_kinds(name: &str, main: &str, other: &str) -> PathBuf {
+    let (int, size) = (scratch().join(format!("{name}-int.c")), scratch().join(format!("{name}-size.c")));
+    let declared = "#include <bsp.h>\n#include <stdlib.h>\nextern void other(void);\n";
+    fs::write(&int, format!("{declared}{main}\n")).expect("there is room for a file");
+    fs::write(&size, format!("#define BSP_SIZE_T\n{declared}{other}\n")).expect("there is room for a file");
+    C.build(name, &[int, size], false)
+}
+
+#[test]
+fn a_number_that_an_int_has_no_room_for_is_not_cut() {
+    let main = "int main(void) { int size = 0; bsp_begin(2); other(); bsp_set_tagsize(&size); bsp_end(); return 0; }";
+    let other = "void other(void) { size_t size = (size_t)5000000000; bsp_set_tagsize(&size); }";
+    let program = both_kinds("large-tag", main, other);
+    for start in [Start::Forked, Start::OpenMpi] {
+        let outcome = run(&mut start.command(&program, 2), "");
+        assert!(outcome.code != Some(0), "{outcome:#?}");
+        let line =
+            "bsp_set_tagsize: the tag size before is 5000000000, which an int has no room for; define BSP_SIZE_T";
+        assert!(outcome.err.contains(line), "{outcome:#?}");
+    }
+}
+
+/// A queue of more bytes than an int can count.
+#[test]
+#[ignore = "needs 5 GiB of memory; `campaign.sh` runs it"]
+fn a_queue_that_an_int_has_no_room_for_is_not_cut() {
+    let main = "int main(void) { int i, n, bytes; char *text = malloc(1 << 28); bsp_begin(1);\n\
+                for (i = 0; i < 8; i++) bsp_send(0, NULL, text, 1 << 28); bsp_sync(); bsp_qsize(&n, NULL);\n\
+                if (n != 8) bsp_abort(\"wrong\"); other(); bsp_qsize(&n, &bytes); bsp_end(); return 0; }";
+    let other = "void other(void) { size_t n, bytes; bsp_qsize(&n, &bytes); if (bytes != (size_t)1 << 31)\n\
+                 bsp_abort(\"wrong\"); }";
+    let outcome = run(&mut Start::Forked.command(&both_kinds("large-queue", main, other), 1), "");
+    let line = "bsp_qsize: the number of bytes is 2147483648, which an int has no room for; define BSP_SIZE_T";
+    assert!(outcome.code == Some(1) && outcome.err.starts_with(line), "{outcome:#?}");
 }
 
 /// A transfer that does not fit into 32 bits of length, where the two processes have the memory for it.

@@ -2,8 +2,9 @@
 
 use crate::workshop::{C, Outcome, Start, here, nobody_is_left, run};
 
-fn refuse(start: Start, name: &str) {
-    let program = C.build(name, &[here().join("tests/c/misuse.c")], false);
+/// Builds `source`, which lists at least so many misuses, and lets each be refused.
+fn refuse(start: Start, name: &str, source: &str, least: usize) {
+    let program = C.build(name, &[here().join("tests/c").join(source)], false);
     let listed = run(start_alone(&program).args(["--list"]), "").good("misuses are listed");
     let mut count = 0;
     for line in listed.out.lines() {
@@ -30,7 +31,7 @@ fn refuse(start: Start, name: &str) {
         }
         count += 1;
     }
-    assert!(count >= 75, "only {count} misuses");
+    assert!(count >= least, "only {count} misuses");
     nobody_is_left(&program);
 }
 
@@ -40,23 +41,28 @@ fn start_alone(program: &std::path::Path) -> std::process::Command {
 
 #[test]
 fn misuse_is_named_in_forked_processes() {
-    refuse(Start::Forked, "misuse-forked");
+    refuse(Start::Forked, "misuse-forked", "misuse.c", 84);
+    refuse(Start::Forked, "misuse-size-forked", "misuse_size.c", 15);
 }
 
 #[test]
 fn misuse_is_named_under_open_mpi() {
-    refuse(Start::OpenMpi, "misuse-openmpi");
+    refuse(Start::OpenMpi, "misuse-openmpi", "misuse.c", 84);
+    refuse(Start::OpenMpi, "misuse-size-openmpi", "misuse_size.c", 15);
 }
 
 #[test]
 fn misuse_is_named_under_mpich() {
-    refuse(Start::Mpich, "misuse-mpich");
+    refuse(Start::Mpich, "misuse-mpich", "misuse.c", 84);
+    refuse(Start::Mpich, "misuse-size-mpich", "misuse_size.c", 15);
 }
 
 #[test]
 fn settings_that_make_no_sense_are_refused() {
     let program = C.build("misuse-settings", &[here().join("tests/c/misuse.c")], false);
-    for (name, value) in [("BSP_PROCS", "0"), ("BSP_PROCS", "two"), ("SUPERSTEP_FABRIC", "pigeons")] {
+    for (name, value) in
+        [("BSP_PROCS", "0"), ("BSP_PROCS", "two"), ("BSP_PROCS", "1025"), ("SUPERSTEP_FABRIC", "pigeons")]
+    {
         let outcome = run(start_alone(&program).arg("begin_twice").env(name, value), "");
         assert_eq!(outcome.code, Some(1));
         assert!(outcome.err.starts_with(&format!("bsp_begin: {name} is {value}; it must be")), "{outcome:#?}");

@@ -68,7 +68,9 @@ static void a_tag_size_holds_from_the_next_step_on(void)
 
 static void messages_without_tag_and_payload_count(void)
 {
-    bsp_size_t count, bytes, status;
+    /* What other libraries count messages with. */
+    bsp_nprocs_t count;
+    bsp_size_t bytes, status;
     int i;
     for (i = 0; i < 5; i++)
         bsp_send(next(), NULL, NULL, 0);
@@ -77,7 +79,7 @@ static void messages_without_tag_and_payload_count(void)
     CHECK(count == 5 && bytes == 0);
     for (i = 5; i > 0; i--) {
         bsp_qsize(&count, NULL);
-        CHECK(count == (bsp_size_t)i);
+        CHECK(count == (bsp_nprocs_t)i);
         bsp_get_tag(&status, NULL);
         CHECK(status == 0);
         bsp_move(NULL, 0);

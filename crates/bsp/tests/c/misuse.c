@@ -7,6 +7,7 @@
 #define _DEFAULT_SOURCE
 #include <bsp.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +48,8 @@ static void begin_zero(void) { bsp_begin(0); }
 static void begin_negative(void) { bsp_begin(-3); }
 static void init_null(void) { bsp_init(NULL, 0, NULL); }
 static void init_without_begin(void) { bsp_init(nothing, 0, NULL); }
+static void init_twice(void) { bsp_init(only_begin, 0, NULL); bsp_init(only_begin, 0, NULL); }
+static void init_after_begin(void) { begin(); bsp_init(nothing, 0, NULL); }
 static void init_without_end(void) { bsp_init(only_begin, 0, NULL); only_begin(); }
 static void end_without_begin(void) { bsp_end(); }
 static void end_twice(void) { begin(); bsp_end(); bsp_end(); }
@@ -110,6 +113,25 @@ static void another_thread_calls(void)
     too_far();
 }
 
+static void *linger(void *nothing)
+{
+    for (;;)
+        pause();
+    return nothing;
+}
+static void thread_ends(int rank)
+{
+    pthread_t thread;
+    begin();
+    if (bsp_pid() == rank) {
+        pthread_create(&thread, NULL, linger, NULL);
+        pthread_exit(NULL);
+    }
+    too_far();
+}
+static void the_thread_of_process_0_ends(void) { thread_ends(0); }
+static void the_thread_of_process_1_ends(void) { thread_ends(1); }
+
 static void push_by_one(void) { begin(); if (bsp_pid() == 1) bsp_push_reg(area, 4); too_far(); }
 static void pop_by_one(void) { set_up(); if (bsp_pid() == 1) bsp_pop_reg(area); too_far(); }
 static void pop_of_different_slots(void)
@@ -122,6 +144,35 @@ static void pop_of_different_slots(void)
 }
 static void pop_of_nothing(void) { begin(); bsp_pop_reg(area); too_far(); }
 static void pop_twice(void) { set_up(); bsp_pop_reg(area); bsp_pop_reg(area); too_far(); }
+/* Process 1 has no NULL beside what process 0 pops. */
+static void pop_null_beside_an_address(void)
+{
+    begin();
+    bsp_push_reg(area, 4);
+    bsp_push_reg(bsp_pid() == 0 ? (void *)&value : NULL, bsp_pid() == 0 ? 4 : 0);
+    bsp_sync();
+    bsp_pop_reg(bsp_pid() == 0 ? (void *)area : NULL);
+    too_far();
+}
+/* Each has registered NULL once, but not both at the same time. */
+static void pop_null_of_different_slots(void)
+{
+    begin();
+    bsp_push_reg(bsp_pid() == 0 ? (void *)area : NULL, 0);
+    bsp_push_reg(bsp_pid() == 1 ? (void *)area : NULL, 0);
+    bsp_sync();
+    bsp_pop_reg(NULL);
+    too_far();
+}
+static void pop_null_too_often(void)
+{
+    begin();
+    bsp_push_reg(NULL, 0);
+    bsp_sync();
+    bsp_pop_reg(NULL);
+    bsp_pop_reg(NULL);
+    too_far();
+}
 static void push_null(void) { begin(); bsp_push_reg(NULL, 4); too_far(); }
 static void push_negative(void) { begin(); bsp_push_reg(area, -1); too_far(); }
 
@@ -146,6 +197,9 @@ static void put_to_who_has_null(void)
         bsp_put(1, &value, area, 0, 4);
     too_far();
 }
+static void free_twice(void) { void *some; begin(); some = bsp_alloc(8); bsp_free(some); bsp_free(some); too_far(); }
+static void free_what_is_not_given(void) { begin(); bsp_free(malloc(8)); too_far(); }
+
 static void get_unregistered(void) { begin(); bsp_get(0, area, 0, &value, 4); too_far(); }
 static void get_from_nprocs(void) { set_up(); bsp_get(2, area, 0, &value, 4); too_far(); }
 static void get_beyond(void) { set_up(); bsp_get(0, area, 16, &value, 4); too_far(); }
@@ -188,6 +242,71 @@ static void sync_in_operator(void *result, const void *left, const void *right, 
 }
 static void fold_that_syncs(void) { begin(); bsp_fold(sync_in_operator, area, area, 4); too_far(); }
 
+static jmp_buf away;
+static void leave_operator(void *result, const void *left, const void *right, int size)
+{
+    (void)result, (void)left, (void)right, (void)size;
+    longjmp(away, 1);
+}
+static void fold_that_is_left(void)
+{
+    begin();
+    if (setjmp(away) == 0)
+        bsp_fold(leave_operator, area, area, 4);
+    too_far();
+}
+
+static void sync_in_handler(int number) { (void)number; bsp_sync(); }
+/* The handler runs while process 0 is in bsp_sync, at the latest when it runs a second time. */
+static void sync_that_is_interrupted(void)
+{
+    struct sigaction action;
+    int waits;
+    begin();
+    memset(&action, 0, sizeof action);
+    action.sa_handler = sync_in_handler;
+    action.sa_flags = SA_NODEFER;
+    sigaction(SIGUSR1, &action, NULL);
+    waits = (int)getpid();
+    bsp_bcast(0, &waits, sizeof waits);
+    if (bsp_pid() == 1)
+        for (;;) {
+            kill((pid_t)waits, SIGUSR1);
+            usleep(1000);
+        }
+    too_far();
+}
+static void abort_in_handler(int number) { bsp_abort("signal %d", number); }
+static void abort_while_it_waits(void)
+{
+    int waits;
+    begin();
+    signal(SIGUSR1, abort_in_handler);
+    waits = (int)getpid();
+    bsp_bcast(0, &waits, sizeof waits);
+    if (bsp_pid() == 1) {
+        kill((pid_t)waits, SIGUSR1);
+        for (;;)
+            pause();
+    }
+    too_far();
+}
+static void exit_in_handler(int number) { (void)number; exit(0); }
+static void exit_while_it_waits(void)
+{
+    int waits;
+    begin();
+    signal(SIGUSR1, exit_in_handler);
+    waits = (int)getpid();
+    bsp_bcast(0, &waits, sizeof waits);
+    if (bsp_pid() == 1) {
+        kill((pid_t)waits, SIGUSR1);
+        for (;;)
+            pause();
+    }
+    too_far();
+}
+
 static const struct {
     const char *name;
     void (*act)(void);
@@ -198,6 +317,8 @@ static const struct {
     { "begin_negative", begin_negative, "bsp_begin: -3 processes were asked for" },
     { "init_null", init_null, "bsp_init: the function is NULL" },
     { "init_without_begin", init_without_begin, "bsp_init: the function that was given to bsp_init has not called" },
+    { "init_twice", init_twice, "bsp_init: called a second time; a program has one, as its first statement" },
+    { "init_after_begin", init_after_begin, "bsp_init: called after bsp_begin" },
     { "init_without_end", init_without_end, "bsp_end: the program has ended without calling it" },
     { "end_without_begin", end_without_begin, "bsp_end: called without bsp_begin" },
     { "end_twice", end_twice, "bsp_end: called a second time" },
@@ -227,6 +348,17 @@ static const struct {
     { "pop_of_different_slots", pop_of_different_slots, "bsp_sync: bsp_pop_reg was called for different registrations" },
     { "pop_of_nothing", pop_of_nothing, "bsp_pop_reg: the address is not registered, or was popped already" },
     { "pop_twice", pop_twice, "bsp_pop_reg: the address is not registered, or was popped already" },
+    { "pop_null_beside_an_address", pop_null_beside_an_address,
+      "bsp_sync: bsp_pop_reg was called for different registrations by processes 0 and 1" },
+    { "pop_null_of_different_slots", pop_null_of_different_slots,
+      "bsp_sync: bsp_pop_reg was called for different registrations by processes 0 and 1" },
+    { "pop_null_too_often", pop_null_too_often, "bsp_pop_reg: the address is not registered, or was popped already" },
+    { "the_thread_of_process_0_ends", the_thread_of_process_0_ends,
+      "bsp_end: the thread that has called bsp_begin has ended without calling it (process 0)" },
+    { "the_thread_of_process_1_ends", the_thread_of_process_1_ends,
+      "bsp_end: the thread that has called bsp_begin has ended without calling it (process 1)" },
+    { "free_twice", free_twice, "bsp_free: the address is not one that bsp_alloc gave" },
+    { "free_what_is_not_given", free_what_is_not_given, "bsp_free: the address is not one that bsp_alloc gave" },
     { "push_null", push_null, "bsp_push_reg: the address is NULL" },
     { "push_negative", push_negative, "bsp_push_reg: the size is -1; it must not be negative" },
     { "put_unregistered", put_unregistered, "bsp_put: the address is not registered" },
@@ -267,7 +399,12 @@ static const struct {
     { "bcast_of_different_sizes", bcast_of_different_sizes, "bsp_bcast: the processes have called it with a different" },
     { "bcast_and_sync", bcast_and_sync, "bsp_bcast: process 0 is in bsp_bcast, but process 1 is in bsp_sync" },
     { "fold_with_null", fold_with_null, "bsp_fold: the function is NULL" },
-    { "fold_that_syncs", fold_that_syncs, "bsp_sync: called by a function that a collective has called" },
+    { "fold_that_syncs", fold_that_syncs, "bsp_sync: called before bsp_fold has returned" },
+    { "fold_that_is_left", fold_that_is_left, "bsp_sync: called before bsp_fold has returned" },
+    /* Process 0 may still be in bsp_bcast. */
+    { "sync_that_is_interrupted", sync_that_is_interrupted, "bsp_sync: called before bsp_" },
+    { "abort_while_it_waits", abort_while_it_waits, "signal 10" },
+    { "exit_while_it_waits", exit_while_it_waits, "bsp_end: the program has ended without calling it (process 0)" },
 };
 
 int main(int argc, char **argv)

@@ -85,6 +85,51 @@ static void some_may_register_null(void)
     bsp_sync();
 }
 
+static void null_is_popped_with_what_the_others_pop(void)
+{
+    /* Process 0 alone has memory. It pops in the order of registration, against it, and as it likes. */
+    static const int orders[][4] = { { 0, 1, 2, 3 }, { 3, 2, 1, 0 }, { 2, 0, 3, 1 } };
+    static char areas[4];
+    char value = 7;
+    size_t order;
+    int i;
+    for (order = 0; order < sizeof orders / sizeof *orders; order++) {
+        for (i = 0; i < 4; i++)
+            bsp_push_reg(me == 0 ? &areas[i] : NULL, me == 0);
+        bsp_sync();
+        for (i = 0; i < 4; i++) {
+            bsp_pop_reg(me == 0 ? &areas[orders[order][i]] : NULL);
+            /* What is left can be used. */
+            if (i < 2)
+                bsp_sync();
+            if (me == 0 && i < 3)
+                bsp_put(0, &value, &areas[orders[order][3]], 0, 1);
+        }
+        bsp_sync();
+        CHECK(me != 0 || areas[orders[order][3]] == 7);
+        areas[orders[order][3]] = 0;
+    }
+    /* One that nobody has memory for goes by itself, beside those of process 0. */
+    bsp_push_reg(NULL, 0);
+    bsp_push_reg(me == 0 ? areas : NULL, me == 0);
+    bsp_push_reg(NULL, 0);
+    bsp_sync();
+    bsp_pop_reg(NULL);
+    bsp_pop_reg(me == 0 ? areas : NULL);
+    bsp_push_reg(NULL, 0);
+    bsp_pop_reg(NULL);
+    bsp_pop_reg(NULL);
+    bsp_sync();
+    /* And numbers agree still. */
+    bsp_push_reg(areas, 4);
+    bsp_sync();
+    bsp_put((me + 1) % all, &value, areas, 3, 1);
+    bsp_pop_reg(areas);
+    bsp_sync();
+    CHECK(areas[3] == 7);
+    areas[3] = 0;
+}
+
 static void addresses_of_one_slot_may_differ(void)
 {
     /* Even processes register the one first, odd ones the other. */
@@ -187,6 +232,7 @@ const struct claim registration_claims[] = {
     { "an_area_may_be_used_in_the_step_that_pops_it", an_area_may_be_used_in_the_step_that_pops_it },
     { "a_push_and_a_pop_in_one_step_leave_what_was_there", a_push_and_a_pop_in_one_step_leave_what_was_there },
     { "some_may_register_null", some_may_register_null },
+    { "null_is_popped_with_what_the_others_pop", null_is_popped_with_what_the_others_pop },
     { "addresses_of_one_slot_may_differ", addresses_of_one_slot_may_differ },
     { "sizes_of_one_slot_may_differ", sizes_of_one_slot_may_differ },
     { "areas_may_overlap", areas_may_overlap },

@@ -262,6 +262,20 @@ static void shared_memory_is_memory_like_any(void)
     bsp_free(NULL);
 }
 
+static void without_bytes_nothing_happens_wherever_it_would(void)
+{
+    char area = 1;
+    bsp_push_reg(&area, 1);
+    bsp_sync();
+    bsp_put((me + 1) % all, &area, &area, (bsp_size_t)-5, 0);
+    bsp_get((me + 1) % all, &area, (bsp_size_t)-5, &area, 0);
+    bsp_hpput((me + 1) % all, &area, &area, (bsp_size_t)-5, 0);
+    bsp_hpget((me + 1) % all, &area, (bsp_size_t)-5, &area, 0);
+    bsp_sync();
+    CHECK(area == 1);
+    bsp_pop_reg(&area);
+}
+
 const struct claim transfer_claims[] = {
     { "a_put_takes_the_value_at_the_call_and_writes_at_the_end",
       a_put_takes_the_value_at_the_call_and_writes_at_the_end },
@@ -278,5 +292,6 @@ const struct claim transfer_claims[] = {
       direct_transfers_come_after_the_puts_of_the_step_before },
     { "everybody_puts_to_everybody", everybody_puts_to_everybody },
     { "shared_memory_is_memory_like_any", shared_memory_is_memory_like_any },
+    { "without_bytes_nothing_happens_wherever_it_would", without_bytes_nothing_happens_wherever_it_would },
     { NULL, NULL },
 };
