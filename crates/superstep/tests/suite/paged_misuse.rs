@@ -1,6 +1,6 @@
 //! What misuse of paged arrays gets (X1, X2, X3).
 
-use crate::check;
+use crate::{check, is_everybodys};
 use std::{
     ops::Range,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -161,6 +161,27 @@ fn arrays_that_are_too_large_are_refused() {
         check(&error, ErrorKind::OutOfMemory, &["the system has no memory for", "[16777216, 16777216]", file!()]);
         let a = g.paged::<u8, 1>([4], [4]);
         assert_eq!(g.step(|s| s.reduce(a.shape()[0], Sum)), 4 * g.size());
+    });
+}
+
+/// X2: where one processor has no memory for its part, all get its error, and the group goes on.
+#[test]
+fn a_processor_without_memory_is_everybodys_error() {
+    on_sizes(&[1, 2, 3], |g| {
+        for _ in 0..2 {
+            // All of it belongs to rank 0, and has more bytes than there are addresses.
+            let before = g.paged::<u8, 1>([4], [1]);
+            let error = g.try_paged::<[u64; 64], 1>([1 << 39], [1 << 39]).map(drop).unwrap_err();
+            check(&error, ErrorKind::OutOfMemory, &["no memory for rank 0's part of [549755813888]", file!()]);
+            is_everybodys(g, &error);
+            let after = g.paged::<u8, 1>([4], [1]);
+            let all: Vec<usize> = (0..g.size()).collect();
+            for a in [before, after] {
+                a.owned().for_each(|at| a.write(at, 3));
+                g.cohere(&a, .., &all);
+                assert_eq!(a.read_section(..), [3; 4]);
+            }
+        }
     });
 }
 
