@@ -320,3 +320,31 @@ fn calls_that_wait_in_a_circle_are_one_error_on_all() {
         check(&error, ErrorKind::CoherenceMismatch, &says);
     });
 }
+
+/// X2, X3: a circle is found though letters of its members are still on their way when they begin to wait.
+#[test]
+fn a_circle_is_found_while_letters_are_on_their_way() {
+    let claim = |g: &mut Group| {
+        let a = g.paged::<u64, 1>([3000], [1000]);
+        let begin = || g.begin_cohere(&a, 0..2000, &[0, 1]);
+        let _begun = match g.rank() {
+            0 => {
+                let begun = begin();
+                g.cohere(&a, 2000..3000, &[0, 2]);
+                begun
+            }
+            1 => {
+                let begun = begin();
+                g.cohere(&a, 0..2000, &[0, 1]);
+                begun
+            }
+            _ => {
+                g.cohere(&a, 1000..3000, &[1, 2]);
+                begin()
+            }
+        };
+    };
+    failing(&[3], claim, |_, error| {
+        check(&error, ErrorKind::CoherenceMismatch, &["rank 0 waits at", "rank 1 waits at", "nobody can go on"]);
+    });
+}
