@@ -23,7 +23,7 @@ use crate::{
     error::{Error, ErrorKind, Result, place},
     memory::section::Section,
 };
-use std::{collections::HashMap, ops::Range, panic::Location};
+use std::{collections::HashMap, iter::once, ops::Range, panic::Location};
 
 /// A coherence call that was begun, and has to be [finished](Self::finish).
 ///
@@ -447,7 +447,7 @@ impl<T: Element, const N: usize> Paged<T, N> {
 fn gaps(range: &Range<usize>, mut runs: Vec<Range<usize>>) -> impl Iterator<Item = Range<usize>> + use<> {
     runs.sort_unstable_by_key(|run| run.start);
     let mut at = range.start;
-    runs.into_iter().chain([range.end..range.end]).filter_map(move |run| {
+    runs.into_iter().chain(once(range.end..range.end)).filter_map(move |run| {
         let gap = at..run.start;
         at = at.max(run.end);
         (!gap.is_empty()).then_some(gap)
@@ -460,9 +460,9 @@ mod tests {
 
     #[test]
     fn gaps_are_what_no_run_has() {
-        let found = |range, runs| gaps(&range, runs).collect::<Vec<_>>();
-        assert_eq!(found(2..9, vec![]), [2..9]);
-        assert_eq!(found(2..9, vec![4..5, 2..3, 4..7]), [3..4, 7..9]);
+        let found = |range, runs| gaps(&range, runs).map(|gap| (gap.start, gap.end)).collect::<Vec<_>>();
+        assert_eq!(found(2..9, vec![]), [(2, 9)]);
+        assert_eq!(found(2..9, vec![4..5, 2..3, 4..7]), [(3, 4), (7, 9)]);
         assert_eq!(found(2..9, vec![5..9, 2..6]), []);
         assert_eq!(found(2..2, vec![]), []);
     }

@@ -134,10 +134,10 @@ mod tests {
     #[test]
     fn runs_are_found_where_pieces_meet_them() {
         let pieces = [piece(1, 4, 4), piece(3, 0, 2), piece(3, 5, 1), piece(3, 7, 3), piece(4, 0, 9)];
-        let found = |page, range| within(&pieces, page, &range).collect::<Vec<_>>();
-        assert_eq!(found(3, 1..8), [1..2, 5..6, 7..8]);
+        let found = |page, range| within(&pieces, page, &range).map(|run| (run.start, run.end)).collect::<Vec<_>>();
+        assert_eq!(found(3, 1..8), [(1, 2), (5, 6), (7, 8)]);
         assert_eq!(found(3, 2..5), []);
-        assert_eq!(found(1, 0..usize::MAX), [4..8]);
+        assert_eq!(found(1, 0..usize::MAX), [(4, 8)]);
         assert_eq!((found(0, 0..9), found(2, 0..9), found(5, 0..9)), (vec![], vec![], vec![]));
     }
 
@@ -146,16 +146,19 @@ mod tests {
         let (flight, here) = (Flight::default(), Location::caller());
         let mark = Mark { piece: 0, at: 2, len: 1 };
         let enter = |marks: &[Mark]| flight.enter(true, &[piece(7, 0, 4)], marks.iter().copied(), here);
-        let newer = |number| flight.since(number).newer(7, &(0..9)).collect::<Vec<_>>();
+        let newer = |number| {
+            let since = flight.since(number);
+            since.newer(7, &(0..9)).map(|run| (run.start, run.end)).collect::<Vec<_>>()
+        };
         let (first, second, third) = (enter(&[]), enter(&[mark]), enter(&[]));
-        assert_eq!((newer(first), newer(second), newer(None)), (vec![2..3], vec![], vec![]));
+        assert_eq!((newer(first), newer(second), newer(None)), (vec![(2, 3)], vec![], vec![]));
         assert!(flight.holds(7) && !flight.holds(6));
         let since = flight.since(first);
         assert_eq!((since.told_old(7, 2), since.told_old(7, 1).is_some(), since.told_old(7, 4)), (None, true, None));
         drop(since);
         flight.finish(second);
         assert!(!flight.holds(7));
-        assert_eq!(newer(first), [0..4]);
+        assert_eq!(newer(first), [(0, 4)]);
         flight.finish(first);
         assert_eq!(flight.calls.borrow().len(), 1);
         flight.finish(third);
