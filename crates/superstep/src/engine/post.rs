@@ -12,9 +12,9 @@
 //! Members may also wait for each other's letters in a circle. Whoever has waited for a while sends a *chain* to whom
 //! it waits for. A member that waits itself adds itself and passes the chain on; a chain that comes back to its sender
 //! has gone through nobody who could go on. Each link is checked when it is passed: it says how many letters its sender
-//! has had from the one it waits for, and holds as long as that one has sent no more. A link that does not hold ends the
-//! chain; when the letter that was on its way has come and the wait goes on, a further chain is sent. So the member that
-//! was last to wait, or to get such a letter, finds the circle.
+//! has had from the one it waits for, and holds as long as that one has sent no more. A link that does not hold ends
+//! the chain; when the letter that was on its way has come and the wait goes on, a further chain is sent. So the member
+//! that was last to wait, or to get such a letter, finds the circle.
 
 use super::{boundary::Kind, core::Core, exchange::damaged};
 use crate::error::{Error, ErrorKind, Result, place};

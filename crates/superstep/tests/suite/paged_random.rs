@@ -1,5 +1,5 @@
-//! Random programs of paged arrays against a serial model (C1, C2, C4): writes, calls under way that are finished in any
-//! order, pages that are dropped meanwhile, and several arrays at a time.
+//! Random programs of paged arrays against a serial model (C1, C2, C4): writes, calls under way that are finished in
+//! any order, pages that are dropped meanwhile, and several arrays at a time.
 //!
 //! A seed makes the same program everywhere, and what fails says the seed and the number of the operation. Programs of
 //! one seed begin alike however long they are, so that operation is the last one that is needed.
