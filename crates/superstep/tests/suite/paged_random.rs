@@ -20,7 +20,7 @@ impl Random {
     /// A first index, an end and a stride.
     fn range(&mut self, extent: usize) -> [usize; 3] {
         let first = self.below(extent);
-        [first, first + 1 + self.below(extent - first), 1 + self.below(3)]
+        [first, first + 1 + self.below(extent - first), [1, 1, 2, 3][self.below(4)]]
     }
 }
 
@@ -107,11 +107,11 @@ impl Program<'_> {
     fn operation(&mut self) -> &'static str {
         let (array, rank) = (self.random.below(self.arrays.len()), self.random.below(self.g.size()));
         match self.random.below(16) {
-            0..5 => self.write(array, rank),
-            5..8 => self.call(array),
+            0..3 => self.write(array, rank),
+            3 => self.borrow(array, rank),
+            4..8 => self.call(array),
             8..11 => self.finish_some(rank),
-            11 => self.borrow(array, rank),
-            12..14 => self.forget(array, rank),
+            11..14 => self.forget(array, rank),
             14 => self.prefetch(array, rank),
             _ => self.limit(array, rank),
         }
@@ -136,7 +136,12 @@ impl Program<'_> {
     fn write(&mut self, array: usize, rank: usize) -> &'static str {
         let len = self.models[array].owners.len();
         let (start, stride) = (self.random.below(len), 1 + self.random.below(3));
+        // A page of others' that was written stays, so most writes are to what the processor owns.
+        let is_anywhere = self.random.below(4) == 0;
         for element in (start..len).step_by(stride).take(self.random.below(8)) {
+            if !is_anywhere && self.models[array].owners[element] != rank {
+                continue;
+            }
             let value = self.note(array, rank, element);
             if self.is_me(rank) {
                 self.arrays[array].write(self.models[array].place(element), value);
@@ -185,7 +190,7 @@ impl Program<'_> {
         self.calls.push(Call { array, elements, ranks: ranks.clone(), results, wrote, is_finished });
         let (g, arrays) = (self.g, self.arrays);
         for &rank in &ranks {
-            let waits = self.random.below(2) == 0;
+            let waits = self.random.below(4) == 0;
             if waits {
                 self.note_finished(number, rank);
             }
