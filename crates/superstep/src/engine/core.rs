@@ -190,20 +190,24 @@ impl Core {
     /// Enters a step at `site`.
     #[inline]
     pub(crate) fn begin(&self, site: &'static Location<'static>, phase: Phase) {
-        if self.phase.get() == Phase::Step {
-            // The body of the last step unwound and was caught: it never reached its boundary.
-            self.registry().abandon();
-            self.outbox.borrow_mut().recall();
-        }
         self.site.set(site);
         self.phase.set(phase);
         self.terms.set(0);
         self.flags.set(0);
-        // Also what the body of a step left behind that unwound and was caught.
         let mut items = self.items.borrow_mut();
         if !items.is_empty() {
             items.clear();
         }
+    }
+
+    /// Undoes what a step has asked for that will not reach its boundary (X6).
+    #[cold]
+    pub(crate) fn abandon(&self) {
+        self.phase.set(Phase::Between);
+        self.failing.take();
+        self.items.borrow_mut().clear();
+        self.outbox.borrow_mut().recall();
+        self.registry().abandon();
     }
 
     /// Makes the next boundary a full one.

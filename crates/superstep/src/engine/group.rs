@@ -10,7 +10,11 @@ use super::{
 };
 use crate::error::{Result, Sources};
 use fabric::Circle;
-use std::{marker::PhantomData, panic::Location, rc::Rc};
+use std::{
+    marker::PhantomData,
+    panic::{AssertUnwindSafe, Location, catch_unwind},
+    rc::Rc,
+};
 
 /// A group of processors that step together, as one of them sees it.
 ///
@@ -221,8 +225,11 @@ impl Group {
     pub fn try_step<S: Settle>(&mut self, body: impl FnOnce(&Step) -> S) -> Result<S::Out> {
         let core = self.core();
         core.begin(Location::caller(), Phase::Step);
+        let unwinding = Unwinding(core);
         let handed = body(&self.step);
-        core.boundary(Kind::Step)?;
+        let closed = core.boundary(Kind::Step);
+        std::mem::forget(unwinding);
+        closed?;
         Ok(handed.settle(&mut Settled { core }))
     }
 
@@ -291,6 +298,16 @@ impl Group {
         R: Outcome<V>,
     {
         run_split(self.core(), how, body, &mut (), Location::caller())
+    }
+}
+
+/// Abandons the step if its body unwinds, before anybody can look at what it has left.
+struct Unwinding<'a>(&'a Core);
+
+impl Drop for Unwinding<'_> {
+    fn drop(&mut self) {
+        // It drops values of the program's, whose own code may unwind as well: that would be one time too many.
+        let _ = catch_unwind(AssertUnwindSafe(|| self.0.abandon()));
     }
 }
 

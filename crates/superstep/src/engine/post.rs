@@ -12,7 +12,9 @@
 //! Members may also wait for each other's letters in a circle. Whoever has waited for a while sends a *chain* to whom
 //! it waits for. A member that waits itself adds itself and passes the chain on; a chain that comes back to its sender
 //! has gone through nobody who could go on. Each link is checked when it is passed: it says how many letters its sender
-//! has had from the one it waits for, and holds as long as that one has sent no more.
+//! has had from the one it waits for, and holds as long as that one has sent no more. A link that does not hold ends
+//! the chain; when the letter that was on its way has come and the wait goes on, a further chain is sent. So the member
+//! that was last to wait, or to get such a letter, finds the circle.
 
 use super::{boundary::Kind, core::Core, exchange::damaged};
 use crate::error::{Error, ErrorKind, Result, place};
@@ -113,6 +115,8 @@ impl Post {
         number: u64,
         site: &Location<'_>,
     ) -> Result<Result<Tray, Vec<(usize, String)>>> {
+        // How many letters it had when it asked last.
+        let mut asked = None;
         for look in 0.. {
             if let Some(letter) = self.find(from, number) {
                 self.waits = None;
@@ -123,7 +127,9 @@ impl Post {
                 Heard::Circle(members) => return Ok(Err(members)),
                 Heard::Nothing if look < LOOKS => std::hint::spin_loop(),
                 Heard::Nothing => {
-                    if self.waits.is_none() {
+                    // A chain that met a letter on its way does not hold. So it goes again once that letter has come.
+                    if asked != Some(self.came[from]) {
+                        asked = Some(self.came[from]);
                         self.waits = Some((from, place(site)));
                         self.send_chain(from, vec![(self.circle.rank(), place(site))])?;
                     }

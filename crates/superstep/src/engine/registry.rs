@@ -7,7 +7,11 @@
 use super::exchange::{Outbox, Payload};
 use crate::error::{Error, ErrorKind, Result};
 use fabric::Circle;
-use std::{any::Any, rc::Rc};
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, catch_unwind},
+    rc::Rc,
+};
 
 /// One member's part of an area or a queue.
 pub(crate) trait Object: Any {
@@ -289,7 +293,8 @@ impl Registry {
         self.settle_variables();
         self.outgoing.clear();
         for object in self.objects.all.iter().flatten() {
-            object.abandon();
+            // A value that unwinds when it is dropped, and has said so, must not keep the rest from being undone.
+            let _ = catch_unwind(AssertUnwindSafe(|| object.abandon()));
         }
     }
 

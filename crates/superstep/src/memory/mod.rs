@@ -2,6 +2,7 @@
 
 mod area;
 mod array;
+mod notice;
 mod owned;
 mod paged;
 mod queue;

@@ -74,9 +74,9 @@ impl<G: Value, T: Value> Object for End<G, T> {
     }
 
     fn abandon(&self) {
-        self.sent.borrow_mut().clear();
-        self.coming.borrow_mut().clear();
         self.has_sent.set(false);
+        // Dropping them may unwind; they are out of the way by then.
+        drop((self.sent.take(), self.coming.take()));
     }
 
     fn renumber(&self, _: &[usize]) {

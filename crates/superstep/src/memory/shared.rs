@@ -98,6 +98,8 @@ impl<T: Value> Variable for Copy<T> {
         }
         self.is_written.set(false);
         self.instead.take();
+        // The step may be begun again under the same number.
+        self.marked.set(0);
     }
 }
 

@@ -91,6 +91,10 @@ fn long_reads_of_a_body_that_unwinds_do_not_touch_later_ones() {
         assert_eq!((ends, some), (vec![1, last as u64], vec![2, 3]));
         g.step(|s| s.put((s.rank() + 1) % p, &[1], &area, 0));
         assert_eq!(*area.local(), [1, 9, 9, 9]);
+        // Nobody but rank 0 waits for an answer now.
+        unwound(g, |s| drop((s.gather(&array, &all), s.get((s.rank() + 1) % p, &area, ..))));
+        let ends = g.step(|s| (s.rank() == 0).then(|| s.gather(&array, &few)));
+        assert_eq!(ends, (g.rank() == 0).then(|| vec![1, last as u64]));
     });
 }
 
@@ -139,6 +143,24 @@ fn a_step_that_fails_for_all_has_no_effect_however_much_of_it_had_left() {
     });
 }
 
+/// X6: one member alone has made it fail, after its own puts and everybody's had left.
+#[test]
+fn a_boundary_that_one_member_cannot_hold_has_no_effect_either() {
+    on_sizes(&SEVERAL, |g| {
+        let (me, p) = (g.rank(), g.size());
+        let (area, other) = (g.area::<usize>(LONG), g.area::<u8>(1));
+        let borrow = (me == p - 1).then(|| other.local_mut());
+        let failed = g.try_step(|s| s.put((me + 1) % p, &[7; LONG], &area, 0));
+        check(&failed.unwrap_err(), ErrorKind::StillBorrowed, &[]);
+        drop(borrow);
+        let sum = g.step(|s| {
+            s.put((me + 1) % p, &[1], &area, 0);
+            s.reduce(1, Sum)
+        });
+        assert_eq!((area.local()[0], area.local()[1..].iter().sum::<usize>(), sum), (1, 0, p));
+    });
+}
+
 /// X6 and G6: the leaver's last words were of a step that never closed.
 #[test]
 fn who_leaves_after_a_body_that_unwound_leaves_nothing_of_it_behind() {
@@ -172,6 +194,46 @@ fn a_split_a_making_and_an_epoch_may_follow_a_body_that_unwound() {
         g.step(|s| s.put(me, &[1], &second, 0));
         assert_eq!((area.local().iter().sum::<usize>(), sum.with(|sum| *sum)), (0, 1));
         assert_eq!(*second.local(), [1, 0, 0]);
+    });
+}
+
+#[test]
+fn a_variable_is_what_it_was_as_soon_as_the_body_has_unwound() {
+    everywhere(|g| {
+        let (list, sum) = (g.shared(vec![1], Same), g.shared(1, Sum));
+        unwound(g, |_| {
+            list.write().push(2);
+            sum.set(7);
+        });
+        assert_eq!((list.get(), sum.get()), (vec![1], 1));
+        let outside = catch_unwind(AssertUnwindSafe(|| sum.set(2)));
+        assert!(outside.is_err(), "there is no step to write in");
+        g.step(|_| sum.set(1));
+        assert_eq!(sum.get(), g.size());
+    });
+}
+
+/// Messages that were never sent are dropped when the step is, and that may unwind again.
+#[test]
+fn what_unwinds_when_it_is_dropped_does_not_end_the_program() {
+    #[derive(Clone, Serialize, Deserialize)]
+    struct Touchy(bool);
+    impl Drop for Touchy {
+        fn drop(&mut self) {
+            if self.0 {
+                resume_unwind(Box::new("touchy"));
+            }
+        }
+    }
+    everywhere(|g| {
+        let (queue, area) = (g.queue::<(), Touchy>(), g.area::<usize>(LONG));
+        unwound(g, |s| {
+            s.put((s.rank() + 1) % s.size(), &[7; LONG], &area, 0);
+            s.send(&queue, 0, (), Touchy(true));
+        });
+        g.step(|s| s.send(&queue, 0, (), Touchy(false)));
+        assert_eq!(queue.len(), if g.is_leader() { g.size() } else { 0 });
+        assert!(area.local().iter().all(|&x| x == 0));
     });
 }
 

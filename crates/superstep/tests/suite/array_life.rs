@@ -1,8 +1,9 @@
 //! The life of arrays: making and dropping many, subgroups, and leaving (A1, G6, G7).
 
-use crate::{SEVERAL, SIZES, arrays::fill, check};
+use crate::{SEVERAL, SIZES, arrays::fill, check, is_everybodys};
 use superstep::{
-    Any, Array, Block, Config, Cyclic, ErrorKind, Every, Fabric, Group, Local, Max, Plain, Sum, Tiles, Weighted,
+    Any, Array, Block, Config, Cyclic, ErrorKind, Every, Fabric, Group, Irregular, Local, Max, Plain, Sum, Tiles,
+    Weighted,
     testing::{everywhere, failing, on_sizes},
 };
 
@@ -283,4 +284,21 @@ fn a_read_from_an_owner_that_leaves_ends_with_departed() {
             |_, error| check(&error, ErrorKind::Departed, &["left the group before this", file!()]),
         );
     }
+}
+
+/// X2: where one processor has no memory for its part, all get its error, and the group goes on.
+#[test]
+fn a_processor_without_memory_is_everybodys_error() {
+    on_sizes(&[1, 2, 3], |g| {
+        for _ in 0..2 {
+            let mut lens = vec![1; g.size()];
+            lens[0] = 1 << 45;
+            let made = g.try_array_with::<u64, _, 1>([lens.iter().sum()], Irregular(lens));
+            let error = made.map(drop).unwrap_err();
+            check(&error, ErrorKind::OutOfMemory, &["no memory for 35184372088832 elements of u64 on rank 0", file!()]);
+            is_everybodys(g, &error);
+            let a = g.array::<u8, Block>(3);
+            assert_eq!(g.step(|s| s.mirror(&a, ..)), [0; 3]);
+        }
+    });
 }

@@ -34,6 +34,7 @@ mod paged;
 mod paged_coherence;
 mod paged_flight;
 mod paged_misuse;
+mod paged_random;
 mod queues;
 mod shared;
 mod steps;

@@ -6,7 +6,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 use superstep::{
-    Cohering, ErrorKind, Group, strided,
+    Cohering, ErrorKind, Group, Paged, strided,
     testing::{failing, on_sizes},
 };
 
@@ -86,6 +86,102 @@ fn an_owner_that_has_told_an_old_value_is_refused() {
         assert_eq!(error.kind(), ErrorKind::CoherenceMismatch, "{context}: {error}");
         let says = ["rank 0 wrote element [1] of rank 1", "paged_flight.rs", "finish a call before the next one"];
         check(&error, ErrorKind::CoherenceMismatch, &says);
+    });
+}
+
+/// The same whichever call is finished first, and though the owner writes the element before a further call.
+#[test]
+fn an_old_value_is_refused_whatever_comes_after_it() {
+    let pair = &[0, 1];
+    let finished_first = |g: &Group, a: &Paged<u64, 1>| {
+        let first = g.begin_cohere(a, 1..2, pair);
+        g.cohere(a, 1..2, pair);
+        first.finish();
+        g.cohere(a, 1..2, pair);
+    };
+    let written_later = |g: &Group, a: &Paged<u64, 1>| {
+        let first = g.begin_cohere(a, 1..2, pair);
+        let second = g.begin_cohere(a, 1..2, pair);
+        a.write(1, 8);
+        let third = g.begin_cohere(a, 1..2, pair);
+        [first, second, third].into_iter().for_each(Cohering::finish);
+    };
+    let ways: [&(dyn Fn(&Group, &Paged<u64, 1>) + Sync); 2] = [&finished_first, &written_later];
+    for owner in ways {
+        let claim = |g: &mut Group| {
+            let a = g.paged::<u64, 1>([g.size()], [1]);
+            match g.rank() {
+                0 => {
+                    a.write(1, 5);
+                    (0..3).for_each(|_| g.cohere(&a, 1..2, pair));
+                }
+                1 => owner(g, &a),
+                _ => {}
+            }
+            g.step(|_| ());
+        };
+        failing(&[2, 3], claim, |_, error| {
+            let says = ["rank 0 wrote element [1] of rank 1", "paged_flight.rs", "finish a call before the next one"];
+            check(&error, ErrorKind::CoherenceMismatch, &says);
+        });
+    }
+}
+
+/// What a later call has brought and was dropped does not come back as what it was before, or as nothing.
+#[test]
+fn what_was_dropped_meanwhile_stays_away() {
+    let drops: [fn(&Paged<u64, 2>); 3] = [
+        |a| a.forget((..2, ..)),
+        |a| a.limit_copies(64),
+        |a| {
+            a.forget((..2, ..));
+            assert!(!a.prefetch((..2, ..)));
+        },
+    ];
+    on_sizes(&[2, 3], |g| {
+        let (me, p, pair) = (g.rank(), g.size(), [0, 1]);
+        for drop_copies in drops {
+            let a = g.paged::<u64, 2>([2 * p, 8], [1, 8]);
+            if me > 1 {
+                continue;
+            }
+            a.row_mut(me).fill(10);
+            let first = g.begin_cohere(&a, (..2, ..6), &pair);
+            a.row_mut(me).fill(20);
+            let second = g.begin_cohere(&a, (..2, 2..), &pair);
+            second.finish();
+            // What the last call has brought would stay within any limit.
+            g.cohere(&a, (p..p + 2, ..), &pair);
+            assert_eq!(a.read_section((1 - me..2 - me, 2..)), [20; 6]);
+            drop_copies(&a);
+            assert!((0..8).all(|j| !a.is_present([1 - me, j])));
+            first.finish();
+            let seen = |j| a.is_present([1 - me, j]).then(|| a.read([1 - me, j]));
+            assert_eq!([0, 1, 2, 5, 6, 7].map(seen), [Some(10), Some(10), None, None, None, None]);
+            assert_eq!(*a.row(me), [20; 8]);
+            g.cohere(&a, (..2, ..), &pair);
+            assert_eq!(*a.row(1 - me), [20; 8]);
+        }
+    });
+}
+
+/// A call that is under way has made nothing coherent yet: what was written before it stays.
+#[test]
+fn what_was_written_is_kept_until_its_call_is_finished() {
+    on_sizes(&[2, 3], |g| {
+        let (me, pair) = (g.rank(), [0, 1]);
+        let a = g.paged::<u64, 2>([g.size(), 4], [1, 4]);
+        if me < 2 {
+            a.write([1 - me, 2], 5);
+            let begun = g.begin_cohere(&a, (..2, ..), &pair);
+            a.forget((.., ..));
+            a.limit_copies(0);
+            assert_eq!(a.read([1 - me, 2]), 5);
+            begun.finish();
+            assert_eq!(a.read_section((..2, ..)), [0, 0, 5, 0, 0, 0, 5, 0]);
+            a.forget((.., ..));
+            assert!(!a.is_present([1 - me, 2]));
+        }
     });
 }
 

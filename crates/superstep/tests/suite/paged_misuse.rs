@@ -1,6 +1,6 @@
 //! What misuse of paged arrays gets (X1, X2, X3).
 
-use crate::check;
+use crate::{check, is_everybodys};
 use std::{
     ops::Range,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -164,6 +164,27 @@ fn arrays_that_are_too_large_are_refused() {
     });
 }
 
+/// X2: where one processor has no memory for its part, all get its error, and the group goes on.
+#[test]
+fn a_processor_without_memory_is_everybodys_error() {
+    on_sizes(&[1, 2, 3], |g| {
+        for _ in 0..2 {
+            // All of it belongs to rank 0, and has more bytes than there are addresses.
+            let before = g.paged::<u8, 1>([4], [1]);
+            let error = g.try_paged::<[u64; 64], 1>([1 << 39], [1 << 39]).map(drop).unwrap_err();
+            check(&error, ErrorKind::OutOfMemory, &["no memory for rank 0's part of [549755813888]", file!()]);
+            is_everybodys(g, &error);
+            let after = g.paged::<u8, 1>([4], [1]);
+            let all: Vec<usize> = (0..g.size()).collect();
+            for a in [before, after] {
+                a.owned().for_each(|at| a.write(at, 3));
+                g.cohere(&a, .., &all);
+                assert_eq!(a.read_section(..), [3; 4]);
+            }
+        }
+    });
+}
+
 /// X2: sections that differ are one error on everybody, who waits and who does not.
 #[test]
 fn sections_that_differ_are_one_error_on_all() {
@@ -297,5 +318,33 @@ fn calls_that_wait_in_a_circle_are_one_error_on_all() {
         ];
         assert_eq!(error.kind(), ErrorKind::CoherenceMismatch, "{context}: {error}");
         check(&error, ErrorKind::CoherenceMismatch, &says);
+    });
+}
+
+/// X2, X3: a circle is found though letters of its members are still on their way when they begin to wait.
+#[test]
+fn a_circle_is_found_while_letters_are_on_their_way() {
+    let claim = |g: &mut Group| {
+        let a = g.paged::<u64, 1>([3000], [1000]);
+        let begin = || g.begin_cohere(&a, 0..2000, &[0, 1]);
+        let _begun = match g.rank() {
+            0 => {
+                let begun = begin();
+                g.cohere(&a, 2000..3000, &[0, 2]);
+                begun
+            }
+            1 => {
+                let begun = begin();
+                g.cohere(&a, 0..2000, &[0, 1]);
+                begun
+            }
+            _ => {
+                g.cohere(&a, 1000..3000, &[1, 2]);
+                begin()
+            }
+        };
+    };
+    failing(&[3], claim, |_, error| {
+        check(&error, ErrorKind::CoherenceMismatch, &["rank 0 waits at", "rank 1 waits at", "nobody can go on"]);
     });
 }

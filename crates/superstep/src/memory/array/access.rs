@@ -10,6 +10,7 @@ use crate::{
     engine::{Any, Combine, Core, Element, Group, Kind, Object, Phase, type_hash},
     error::{Error, ErrorKind, Result},
     memory::{
+        notice::give_notice,
         owned::Owned,
         section::{BadSection, Section, Span},
     },
@@ -156,15 +157,15 @@ impl Group {
         let core = self.core();
         let plan = plan::<T, D, N>(&shape, &distribution, core.size.get(), site)
             .map_err(|(kind, what)| core.error(kind, what, site))?;
-        let here = plan.lens[core.rank.get()];
-        let (region, stride) = memory(core, &plan).ok_or_else(|| {
-            let what = format!("the system has no memory for {here} elements of {} here", type_name::<T>());
-            core.error(ErrorKind::OutOfMemory, what, site)
-        })?;
-        core.begin(site, Phase::Step);
-        let part = Rc::new(Part::new(Owned::new(region, core), core.rank.get(), plan, Operator::new(Any), stride));
         let terms = shape.iter().map(|&extent| extent as u64).chain(distribution.terms());
         let kind = Core::hash_numbers(terms.chain([type_hash::<(T, D, [u8; N])>()]));
+        let Some((region, stride)) = memory(core, &plan) else {
+            let (me, here) = (core.rank.get(), plan.lens[core.rank.get()]);
+            let what = format!("the system has no memory for {here} elements of {} on rank {me}", type_name::<T>());
+            return Err(give_notice(core, Kind::Array, kind, core.error(ErrorKind::OutOfMemory, what, site), site));
+        };
+        core.begin(site, Phase::Step);
+        let part = Rc::new(Part::new(Owned::new(region, core), core.rank.get(), plan, Operator::new(Any), stride));
         let number = core.add_object(Rc::clone(&part) as Rc<dyn Object>, kind);
         let array = Array { core: Rc::clone(core), part, number, shape, distribution };
         array.part.owned.offer(core, number);

@@ -9,6 +9,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     memory::{
         array::Place,
+        notice::give_notice,
         section::{BadSection, Section, Span},
     },
 };
@@ -118,14 +119,14 @@ impl Group {
         }
         let (core, site) = (self.core(), Location::caller());
         let layout = Layout::new(shape, block, core.size.get()).map_err(|(kind, what)| core.error(kind, what, site))?;
-        let part = Part::<T, N>::new(layout, core.rank.get(), site).ok_or_else(|| {
-            let what = format!("the system has no memory for this processor's part of {shape:?}");
-            core.error(ErrorKind::OutOfMemory, what, site)
-        })?;
-        let part = Rc::new(part);
-        core.begin(site, Phase::Step);
         let terms = shape.iter().chain(&layout.block).map(|&extent| extent as u64);
         let kind = Core::hash_numbers(terms.chain([type_hash::<Part<T, N>>()]));
+        let Some(part) = Part::<T, N>::new(layout, core.rank.get(), site) else {
+            let what = format!("the system has no memory for rank {}'s part of {shape:?}", core.rank.get());
+            return Err(give_notice(core, Kind::Paged, kind, core.error(ErrorKind::OutOfMemory, what, site), site));
+        };
+        let part = Rc::new(part);
+        core.begin(site, Phase::Step);
         let number = core.add_object(Rc::clone(&part) as Rc<dyn Object>, kind);
         let pages = part.pages.clone();
         let made = Paged { pages, locator: layout.locator, part, core: Rc::clone(core), number };
@@ -400,7 +401,8 @@ impl<T: Element, const N: usize> Paged<T, N> {
 
     /// Drops copies: of the pages that the section touches, those that hold nothing of this processor's own.
     ///
-    /// What was written there and not made coherent since stays.
+    /// What was written there and not made coherent since stays. A call that is under way brings none of it back that
+    /// was newer, only what it is the last to bring.
     ///
     /// ```
     /// let bytes = superstep::Config::new().procs(2).run_all(|g| {

@@ -23,7 +23,7 @@ use crate::{
     error::{Error, ErrorKind, Result, place},
     memory::section::Section,
 };
-use std::{collections::HashMap, panic::Location};
+use std::{collections::HashMap, iter::once, ops::Range, panic::Location};
 
 /// A coherence call that was begun, and has to be [finished](Self::finish).
 ///
@@ -162,7 +162,8 @@ impl Group {
     /// # Panics
     ///
     /// As [`cohere`](Self::cohere). All processors fail where the owner of an element makes a further call on it before
-    /// it has finished one in which another wrote it: the further call has told others the old value.
+    /// it has finished one in which another wrote it, unless the owner has written it anew: the further call has told
+    /// others the old value.
     #[track_caller]
     pub fn begin_cohere<'a, T: Element, const N: usize>(
         &'a self,
@@ -348,40 +349,41 @@ impl<T: Element, const N: usize> Paged<T, N> {
         });
         // Others may have gone on with what could not be taken in here.
         taken.map_err(|error| self.core.give_up(&self.core.error(error.kind(), error, site)))?;
+        drop(since);
         self.part.flight.finish(number);
         self.part.age(&pieces);
         Ok(())
     }
 
-    /// Takes the owner's values of a piece, except where this processor has something newer.
-    fn take_in(&self, piece: &Piece, values: Source<'_, T>, since: &Since) -> Result {
+    /// Takes the owner's values of a piece, except where this processor has, or had and dropped, something newer.
+    fn take_in(&self, piece: &Piece, values: Source<'_, T>, since: &Since<'_>) -> Result {
         let (page, range) = (piece.page, piece.range());
-        self.part.make_room(page)?;
-        let mut kept = Vec::new();
-        let mut runs = self.part.written(page, &range);
-        runs.extend(since.newer(page, &range));
-        for run in &runs {
-            self.pages.copy_out(page, run.clone(), &mut kept);
+        let mut newer = self.part.written(page, &range);
+        newer.extend(since.newer(page, &range));
+        for run in gaps(&range, newer) {
+            self.part.make_room(page)?;
+            let values = values.part(run.start - range.start..run.end - range.start);
+            let is_in = match values {
+                Source::Bytes(bytes) => self.pages.fill_bytes(page, run.start, bytes),
+                Source::Values(values) => self.pages.fill(page, run.start, values),
+            };
+            if !is_in {
+                return Err(damaged());
+            }
+            self.part.make_present(page, run);
         }
-        let is_in = match values {
-            Source::Bytes(bytes) => self.pages.fill_bytes(page, range.start, bytes),
-            Source::Values(values) => self.pages.fill(page, range.start, values),
-        };
-        let mut kept = kept.as_slice();
-        for run in runs {
-            let (head, rest) = kept.split_at(run.len());
-            self.pages.fill(page, run.start, head);
-            kept = rest;
+        // What was there and what has come may be one run now.
+        if self.part.missing(page, range.clone()).is_none() {
+            self.part.make_present(page, range);
         }
-        self.part.make_present(page, range);
-        if is_in { Ok(()) } else { Err(damaged()) }
+        Ok(())
     }
 
     /// Finds the value of each element that was written by another than its owner.
     ///
     /// From the highest rank down: what a rank wrote of others' elements replaces what higher ones wrote; and where an
     /// owner wrote, its value, which is in place already, replaces theirs.
-    fn resolve(&self, pieces: &[Piece], mut all: Vec<(usize, Writes<T>)>, since: &Since) -> Result {
+    fn resolve(&self, pieces: &[Piece], mut all: Vec<(usize, Writes<T>)>, since: &Since<'_>) -> Result {
         all.sort_by_key(|&(rank, _)| std::cmp::Reverse(rank));
         let mut found: HashMap<(usize, usize), (T, usize)> = HashMap::new();
         let places = |mark: Mark| {
@@ -399,14 +401,11 @@ impl<T: Element, const N: usize> Paged<T, N> {
         // Peers may still be reading what they were lent.
         self.part.reclaim(&self.core)?;
         for ((page, offset), (value, writer)) in found {
-            if since.has_newer(page, offset) {
-                continue;
-            }
-            if let Some(told) = since.told(page, offset) {
+            if let Some(told) = since.told_old(page, offset) {
                 self.check_told([page, offset], writer, told)?;
             }
-            self.part.make_room(page)?;
-            if self.part.written(page, &(offset..offset + 1)).is_empty() && !self.pages.poke(page, offset, value) {
+            let is_newest = !since.has_newer(page, offset) && self.part.written(page, &(offset..offset + 1)).is_empty();
+            if is_newest && !self.pages.poke(page, offset, value) {
                 return Err(damaged());
             }
         }
@@ -441,5 +440,30 @@ impl<T: Element, const N: usize> Paged<T, N> {
         );
         let message = format!("step {} of group {}: {what}", self.core.steps.get(), self.core.path());
         self.core.give_up(&Error::placed(ErrorKind::CoherenceMismatch, message))
+    }
+}
+
+/// What of `range` is in none of these runs of it, which may overlap.
+fn gaps(range: &Range<usize>, mut runs: Vec<Range<usize>>) -> impl Iterator<Item = Range<usize>> + use<> {
+    runs.sort_unstable_by_key(|run| run.start);
+    let mut at = range.start;
+    runs.into_iter().chain(once(range.end..range.end)).filter_map(move |run| {
+        let gap = at..run.start;
+        at = at.max(run.end);
+        (!gap.is_empty()).then_some(gap)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_what_no_run_has() {
+        let found = |range, runs| gaps(&range, runs).map(|gap| (gap.start, gap.end)).collect::<Vec<_>>();
+        assert_eq!(found(2..9, vec![]), [(2, 9)]);
+        assert_eq!(found(2..9, vec![4..5, 2..3, 4..7]), [(3, 4), (7, 9)]);
+        assert_eq!(found(2..9, vec![5..9, 2..6]), []);
+        assert_eq!(found(2..2, vec![]), []);
     }
 }

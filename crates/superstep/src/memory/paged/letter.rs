@@ -12,7 +12,7 @@ use crate::{
     memory::section::Span,
 };
 use fabric::{Lent, Pages, Tray};
-use std::panic::Location;
+use std::{ops::Range, panic::Location};
 
 /// A coherence call: what must be the same on all members of its set.
 #[derive(Clone, Debug)]
@@ -286,6 +286,16 @@ impl<T: Element> Received<T> {
 pub(super) enum Source<'a, T> {
     Bytes(&'a [u8]),
     Values(&'a [T]),
+}
+
+impl<T> Source<'_, T> {
+    /// The values of some of its elements.
+    pub(super) fn part(&self, range: Range<usize>) -> Self {
+        match self {
+            Self::Bytes(bytes) => Self::Bytes(&bytes[range.start * size_of::<T>()..range.end * size_of::<T>()]),
+            Self::Values(values) => Self::Values(&values[range]),
+        }
+    }
 }
 
 fn read_writes<T: Element>(bytes: &mut &[u8]) -> Result<Writes<T>> {

@@ -307,9 +307,10 @@ impl<T: Element, const N: usize> Part<T, N> {
         }
     }
 
-    /// Drops a page that holds copies only, unless something on it was written and not made coherent since.
+    /// Drops a page that holds copies only, unless something on it was written and not made coherent since: a call that
+    /// was begun and is not finished has made nothing coherent yet.
     pub(super) fn drop_copy(&self, page: usize) {
-        if self.is_written(page) || !self.pages.remove(page) {
+        if self.is_written(page) || self.flight.holds(page) || !self.pages.remove(page) {
             return;
         }
         self.scattered.borrow_mut().remove(&page);
