@@ -74,6 +74,8 @@ pub(crate) struct Outbox {
     pub(crate) carries: bool,
     /// Whether trays were posted before the boundary.
     pub(crate) has_posted: bool,
+    /// Whether an operator on array elements may refuse.
+    pub(crate) doubts: bool,
 }
 
 /// From how many bytes on a tray need not wait for the end of the step.
@@ -185,6 +187,7 @@ impl Outbox {
     pub(crate) fn clear(&mut self) {
         self.carries = false;
         self.has_posted = false;
+        self.doubts = false;
         for to in self.filled.drain(..) {
             self.trays[to].clear();
         }
@@ -242,9 +245,16 @@ impl Inbox {
     }
 
     /// Hands every record of one of these kinds to `take`, by source rank and then by order of issue.
-    pub(crate) fn visit(
+    #[inline]
+    pub(crate) fn visit(&mut self, kinds: &[Kind], take: impl FnMut(usize, Address, Payload<'_>) -> Result) -> Result {
+        self.visit_those(kinds, |_| true, take)
+    }
+
+    /// The same with those records alone that are for somebody whom `is_for` names.
+    pub(crate) fn visit_those(
         &mut self,
         kinds: &[Kind],
+        mut is_for: impl FnMut(Address) -> bool,
         mut take: impl FnMut(usize, Address, Payload<'_>) -> Result,
     ) -> Result {
         for (from, tray) in &mut self.trays[..self.used] {
@@ -270,12 +280,12 @@ impl Inbox {
                     _ => return Err(damaged()),
                 };
                 let object = if kind == Kind::Moved { Some(moved.next().ok_or_else(damaged)?) } else { None };
-                if !kinds.contains(&kind) {
-                    continue;
-                }
                 let address = header as u32;
                 let address =
                     if address & ITEM == 0 { Address::Object(address) } else { Address::Item(address & !ITEM) };
+                if !kinds.contains(&kind) || !is_for(address) {
+                    continue;
+                }
                 match object {
                     // What is left in its place is never looked at again.
                     Some(object) => take(*from, address, Payload::Moved(std::mem::replace(object, Box::new(()))))?,
