@@ -4,7 +4,7 @@ use std::{env, process::Command};
 
 /// The claims that can run there. Those that name their fabrics themselves, and one that counts in memory that all can
 /// see, are left out.
-const CLAIMS: [&str; 13] = [
+const CLAIMS: [&str; 16] = [
     "areas::",
     "array",
     "collectives::",
@@ -13,11 +13,14 @@ const CLAIMS: [&str; 13] = [
     "groups::",
     "leaving::",
     "paged",
+    "pairs::",
     "queues::",
+    "refusals::",
     "shared::",
     "steps::",
     "transfers::",
     "volatile::",
+    "wordings::",
 ];
 
 fn suite(more: &[&str]) -> String {
