@@ -16,11 +16,13 @@ echo "== the suite of claims on forked processes, of all sizes"
 claims=$(cargo test --release --package superstep --test suite --no-run --message-format=json 2>/dev/null |
   sed -n 's/.*"executable":"\([^"]*suite-[^"]*\)".*/\1/p' | tail -n 1)
 for _ in 1 2 3 4 5; do
-  (cd crates/superstep && SUPERSTEP_FABRIC=procs "$claims" --quiet --test-threads=1 abandoned:: areas:: array collectives:: \
-    containers:: epoch groups:: leaving:: outcomes:: paged queues:: shared:: steps:: transfers:: volatile:: --skip the_parent_resumes)
+  (cd crates/superstep && SUPERSTEP_FABRIC=procs "$claims" --quiet --test-threads=1 abandoned:: areas:: array \
+    collectives:: containers:: epoch groups:: leaving:: outcomes:: paged pairs:: queues:: refusals:: shared:: steps:: \
+    transfers:: volatile:: wordings:: --skip the_parent_resumes)
 done
 
-echo "== transfers of more than 4 GiB (needs 20 GiB of memory)"
+echo "== transfers and reductions of more than 4 GiB (needs 24 GiB of memory)"
+SUPERSTEP_TEST_SEEDS=1 cargo test --release --package superstep --test suite -- --ignored a_reduction_of_more
 cargo test --release --package superstep --test mpi -- --ignored --skip programs::program
 cargo test --release --package superstep-bsp --test bsp -- --ignored
 

@@ -71,7 +71,8 @@ executable() {
 claims() {
   cd "$(dirname "$here")/crates/superstep"
   run "$1" "$(executable suite)" --test-threads=1 areas:: array collectives:: containers:: epoch groups:: \
-    leaving:: outcomes:: paged queues:: shared:: steps:: transfers:: volatile:: --skip the_parent_resumes | grep -a 'test result'
+    leaving:: outcomes:: paged pairs:: queues:: refusals:: shared:: steps:: transfers:: volatile:: wordings:: \
+    --skip the_parent_resumes | grep -a 'test result'
 }
 
 # A program that steps for ever, of which the last host is cut off: all others must say so and end.

@@ -52,8 +52,8 @@ claims=$(cargo test --package superstep --test suite --no-run --message-format=j
 mkdir -p target
 under_mpi() {
   if ! (cd crates/superstep && timeout 600 "$@" "$claims" --quiet --test-threads=1 abandoned:: areas:: array \
-    collectives:: containers:: epoch groups:: leaving:: outcomes:: paged queues:: shared:: steps:: transfers:: volatile:: \
-    --skip the_parent_resumes) >target/mpi.log 2>&1; then
+    collectives:: containers:: epoch groups:: leaving:: outcomes:: paged pairs:: queues:: refusals:: shared:: steps:: \
+    transfers:: volatile:: wordings:: --skip the_parent_resumes) >target/mpi.log 2>&1; then
     cat target/mpi.log
     exit 1
   fi

@@ -3,9 +3,14 @@
 //! The payload of a panic does not know its place, and the hook that does cannot stop it. So a hook notes the place for
 //! the processor it happens on, and whoever catches the panic picks it up. The hook that was there before still runs.
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Result};
 use fabric::Failure;
-use std::{any::Any, cell::RefCell, panic, sync::Once};
+use std::{
+    any::Any,
+    cell::RefCell,
+    panic::{self, AssertUnwindSafe},
+    sync::Once,
+};
 
 thread_local! {
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
@@ -62,6 +67,21 @@ pub(crate) fn to_error(payload: &(dyn Any + Send)) -> Error {
     // One line, whatever the panic said.
     let text = text.lines().collect::<Vec<_>>().join("; ");
     Error::new(ErrorKind::Panicked, format!("{text} ({place})"))
+}
+
+/// Runs what the program has given to the library; what it panics with becomes an error that says what it was.
+pub(crate) fn guard<R>(what: &str, run: impl FnOnce() -> Result<R>) -> Result<R> {
+    panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|payload| {
+        let error = to_error(&*payload);
+        // A payload may panic in its turn when it is dropped.
+        if let Err(again) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            std::mem::forget(again);
+        }
+        Err(match error.kind() {
+            ErrorKind::Panicked => Error::new(ErrorKind::Panicked, format!("{what} panicked: {error}")),
+            _ => error,
+        })
+    })
 }
 
 /// What a processor says of itself when it unwinds with `payload`.

@@ -1,6 +1,6 @@
 //! The item of a broadcast: one member's value for all, whole or in pieces.
 
-use super::collectives::root_left;
+use super::{collectives::root_left, verbs::Verb};
 use crate::{
     engine::{Address, Codec, Item, Needs, Outbox, Payload, Record, damaged},
     error::Result,
@@ -13,8 +13,8 @@ use std::{
     sync::Arc,
 };
 
-/// One member's value for all.
-pub(super) struct Broadcast<T, K> {
+/// One member's value for all, by the verb `V`.
+pub(super) struct Broadcast<V, T, K> {
     pub(super) value: Option<T>,
     pub(super) root: usize,
     pub(super) rank: usize,
@@ -24,7 +24,7 @@ pub(super) struct Broadcast<T, K> {
     /// Pieces of a long value, by the rank they first went to.
     pub(super) pieces: Vec<Option<Vec<u8>>>,
     pub(super) site: &'static Location<'static>,
-    pub(super) _codec: PhantomData<K>,
+    pub(super) _verb: PhantomData<(V, K)>,
 }
 
 /// A long value in pieces, one for each rank but the root's.
@@ -46,9 +46,9 @@ pub(super) fn push_piece(outbox: &mut Outbox, to: usize, number: u32, of: usize,
 pub(super) const HERE: u8 = 1;
 pub(super) const APART: u8 = 2;
 
-impl<T: 'static, K: Codec<T>> Item for Broadcast<T, K> {
+impl<V: Verb, T: 'static, K: Codec<T>> Item for Broadcast<V, T, K> {
     fn describe(&self) -> String {
-        format!("broadcast from {} of {}", self.root, type_name::<T>())
+        format!("{} from {} of {}", V::NAME, self.root, type_name::<T>())
     }
 
     fn needs(&self) -> Needs {

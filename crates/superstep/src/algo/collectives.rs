@@ -14,7 +14,13 @@
 //! vector changes hands without a copy. Every verb has a form for values and one for slices of plain elements, whose
 //! lengths may differ from processor to processor.
 
-use super::broadcast::{APART, Broadcast, HERE, pieces, push_piece};
+use super::{
+    broadcast::{APART, Broadcast, HERE, pieces, push_piece},
+    verbs::{
+        BroadcastSlice, BroadcastValue, CollectSlices, CollectSlicesAt, CollectValues, CollectValuesAt, DealSlices,
+        DealValues, ExchangeSlices, ExchangeValues, Verb,
+    },
+};
 use crate::{
     engine::{
         Address, AsRun, AsValue, Codec, Element, Item, Needs, Payload, Pending, Record, Step, Value, damaged, flags,
@@ -49,21 +55,20 @@ fn receive<T: 'static, K: Codec<T>>(payload: Payload<'_>) -> Result<T> {
     }
 }
 
-/// One value from each member of which something is expected.
-struct FromEach<T, K> {
-    verb: &'static str,
+/// One value from each member of which something is expected, by the verb `V`.
+struct FromEach<V, T, K> {
     /// By rank; `None` until it has come.
     values: Vec<Option<T>>,
     all: Option<Vec<T>>,
     /// Whether this processor expects anything.
     expects: bool,
-    _codec: PhantomData<K>,
+    _verb: PhantomData<(V, K)>,
 }
 
-impl<T: 'static, K: Codec<T>> FromEach<T, K> {
-    fn new(verb: &'static str, size: usize, expects: bool) -> Self {
+impl<V: Verb, T: 'static, K: Codec<T>> FromEach<V, T, K> {
+    fn new(size: usize, expects: bool) -> Self {
         let values = if expects { (0..size).map(|_| None).collect() } else { Vec::new() };
-        Self { verb, values, all: None, expects, _codec: PhantomData }
+        Self { values, all: None, expects, _verb: PhantomData }
     }
 
     fn collect(&mut self, left: &[usize]) -> Result {
@@ -75,9 +80,9 @@ impl<T: 'static, K: Codec<T>> FromEach<T, K> {
     }
 }
 
-impl<T: 'static, K: Codec<T>> Item for FromEach<T, K> {
+impl<V: Verb, T: 'static, K: Codec<T>> Item for FromEach<V, T, K> {
     fn describe(&self) -> String {
-        format!("{} of {}", self.verb, type_name::<T>())
+        format!("{} of {}", V::NAME, type_name::<T>())
     }
 
     fn deliver(&mut self, from: usize, payload: Payload<'_>) -> Result {
@@ -95,14 +100,14 @@ impl<T: 'static, K: Codec<T>> Item for FromEach<T, K> {
 }
 
 /// The same for one processor alone: the others get `None`.
-struct FromEachAt<T, K> {
+struct FromEachAt<V, T, K> {
     root: usize,
-    inner: FromEach<T, K>,
+    inner: FromEach<V, T, K>,
     #[expect(clippy::option_option, reason = "an outcome is an Option of the pending type, which is one itself")]
     value: Option<Option<Vec<T>>>,
 }
 
-impl<T: 'static, K: Codec<T>> Item for FromEachAt<T, K> {
+impl<V: Verb, T: 'static, K: Codec<T>> Item for FromEachAt<V, T, K> {
     fn describe(&self) -> String {
         format!("{} at root {}", self.inner.describe(), self.root)
     }
@@ -123,16 +128,16 @@ impl<T: 'static, K: Codec<T>> Item for FromEachAt<T, K> {
 }
 
 /// One value from one member.
-struct FromOne<T, K> {
+struct FromOne<V, T, K> {
     value: Option<T>,
     root: usize,
     site: &'static Location<'static>,
-    _codec: PhantomData<K>,
+    _verb: PhantomData<(V, K)>,
 }
 
-impl<T: 'static, K: Codec<T>> Item for FromOne<T, K> {
+impl<V: Verb, T: 'static, K: Codec<T>> Item for FromOne<V, T, K> {
     fn describe(&self) -> String {
-        format!("deal from {} of {}", self.root, type_name::<T>())
+        format!("{} from {} of {}", V::NAME, self.root, type_name::<T>())
     }
 
     fn deliver(&mut self, _: usize, payload: Payload<'_>) -> Result {
@@ -156,13 +161,13 @@ pub(super) fn root_left(root: usize, site: &Location<'_>) -> Error {
 }
 
 /// One value from each member for all of them.
-struct Collect<T, K> {
+struct Collect<V, T, K> {
     /// Mine, encoded, where it is small; with my rank and its length in front.
     small: Vec<u8>,
-    inner: FromEach<T, K>,
+    inner: FromEach<V, T, K>,
 }
 
-impl<T: 'static, K: Codec<T>> Item for Collect<T, K> {
+impl<V: Verb, T: 'static, K: Codec<T>> Item for Collect<V, T, K> {
     fn describe(&self) -> String {
         self.inner.describe()
     }
@@ -231,7 +236,7 @@ impl Step {
         }
     }
 
-    fn broadcast_as<T: Clone + Send + 'static, K: Codec<T>>(
+    fn broadcast_as<V: Verb, T: Clone + Send + 'static, K: Codec<T>>(
         &self,
         root: usize,
         value: Option<T>,
@@ -258,7 +263,7 @@ impl Step {
             }
         }
         let pieces = Vec::new();
-        let item = Broadcast::<T, K> { value, root, rank, size, small, pieces, site, _codec: PhantomData };
+        let item = Broadcast::<V, T, K> { value, root, rank, size, small, pieces, site, _verb: PhantomData };
         let pending = self.core.place(item, root as u64);
         if let Some(bytes) = long {
             self.send_long(root, pending.item, bytes);
@@ -282,16 +287,15 @@ impl Step {
         self.core.raise_flag(flags::FORWARDS);
     }
 
-    fn collect_as<T: Clone + Send + 'static, K: Codec<T>>(
+    fn collect_as<V: Verb, T: Clone + Send + 'static, K: Codec<T>>(
         &self,
-        verb: &'static str,
         value: T,
         site: &Location<'_>,
     ) -> Pending<Vec<T>> {
         let (rank, size) = (self.rank(), self.size());
         let mut bytes = Vec::new();
         self.must(K::encode(&value, &mut bytes), site);
-        let mut inner = FromEach::<T, K>::new(verb, size, true);
+        let mut inner = FromEach::<V, T, K>::new(size, true);
         inner.values[rank] = Some(value);
         let mut small = Vec::new();
         let is_small = bytes.len() <= SMALL_BYTES;
@@ -315,16 +319,15 @@ impl Step {
         pending
     }
 
-    fn collect_at_as<T: Send + 'static, K: Codec<T>>(
+    fn collect_at_as<V: Verb, T: Send + 'static, K: Codec<T>>(
         &self,
-        verb: &'static str,
         root: usize,
         value: T,
         site: &'static Location<'static>,
     ) -> Pending<Option<Vec<T>>> {
         self.check_root(root, site);
         let is_root = self.rank() == root;
-        let mut inner = FromEach::<T, K>::new(verb, self.size(), is_root);
+        let mut inner = FromEach::<V, T, K>::new(self.size(), is_root);
         let mut away = None;
         if is_root {
             inner.values[root] = Some(value);
@@ -340,7 +343,7 @@ impl Step {
         pending
     }
 
-    fn deal_as<T: Send + 'static, K: Codec<T>>(
+    fn deal_as<V: Verb, T: Send + 'static, K: Codec<T>>(
         &self,
         root: usize,
         parts: Option<Vec<T>>,
@@ -363,7 +366,7 @@ impl Step {
             }
         }
         let attempt = self.core.attempt();
-        let pending = self.core.place(FromOne::<T, K> { value: None, root, site, _codec: PhantomData }, root as u64);
+        let pending = self.core.place(FromOne::<V, T, K> { value: None, root, site, _verb: PhantomData }, root as u64);
         for (to, part) in parts.iter_mut().flat_map(|parts| parts.drain(..)).enumerate() {
             self.must(send::<T, K>(self, to, pending.item, part), site);
         }
@@ -371,9 +374,8 @@ impl Step {
         pending
     }
 
-    fn exchange_as<T: Send + 'static, K: Codec<T>>(
+    fn exchange_as<V: Verb, T: Send + 'static, K: Codec<T>>(
         &self,
-        verb: &'static str,
         parts: Vec<T>,
         site: &'static Location<'static>,
     ) -> Pending<Vec<T>> {
@@ -382,7 +384,7 @@ impl Step {
             let what = format!("{} parts to exchange in a group of {size}; give one per rank", parts.len());
             self.refuse(ErrorKind::BadLength, &what, site);
         }
-        let mut item = FromEach::<T, K>::new(verb, size, true);
+        let mut item = FromEach::<V, T, K>::new(size, true);
         let mut away = Vec::with_capacity(size);
         for (to, part) in parts.into_iter().enumerate() {
             if to == rank {
@@ -416,7 +418,7 @@ impl Step {
     /// each member gets a piece and passes it on.
     #[track_caller]
     pub fn broadcast<T: Value>(&self, root: usize, value: Option<T>) -> Pending<T> {
-        self.broadcast_as::<T, AsValue>(root, value, Location::caller())
+        self.broadcast_as::<BroadcastValue, T, AsValue>(root, value, Location::caller())
     }
 
     /// Gives `root`'s slice to all; see [`broadcast`](Self::broadcast).
@@ -430,7 +432,7 @@ impl Step {
     /// ```
     #[track_caller]
     pub fn broadcast_slice<T: Element>(&self, root: usize, slice: Option<&[T]>) -> Pending<Vec<T>> {
-        self.broadcast_as::<Vec<T>, AsRun>(root, slice.map(<[T]>::to_vec), Location::caller())
+        self.broadcast_as::<BroadcastSlice, Vec<T>, AsRun>(root, slice.map(<[T]>::to_vec), Location::caller())
     }
 
     /// Gives everybody's value to all, in rank order. Collective.
@@ -445,7 +447,7 @@ impl Step {
     /// p n g for n words each.
     #[track_caller]
     pub fn collect<T: Value>(&self, value: T) -> Pending<Vec<T>> {
-        self.collect_as::<T, AsValue>("collect", value, Location::caller())
+        self.collect_as::<CollectValues, T, AsValue>(value, Location::caller())
     }
 
     /// Gives everybody's slice to all, in rank order; lengths may differ. See [`collect`](Self::collect).
@@ -459,7 +461,7 @@ impl Step {
     /// ```
     #[track_caller]
     pub fn collect_slice<T: Element>(&self, slice: &[T]) -> Pending<Vec<Vec<T>>> {
-        self.collect_as::<Vec<T>, AsRun>("collect_slice", slice.to_vec(), Location::caller())
+        self.collect_as::<CollectSlices, Vec<T>, AsRun>(slice.to_vec(), Location::caller())
     }
 
     /// Gives everybody's value to `root`, in rank order; everybody else gets `None`. Collective.
@@ -474,7 +476,7 @@ impl Step {
     /// p n g at the root and n g elsewhere, for n words each.
     #[track_caller]
     pub fn collect_at<T: Value>(&self, root: usize, value: T) -> Pending<Option<Vec<T>>> {
-        self.collect_at_as::<T, AsValue>("collect_at", root, value, Location::caller())
+        self.collect_at_as::<CollectValuesAt, T, AsValue>(root, value, Location::caller())
     }
 
     /// Gives everybody's slice to `root`, in rank order; lengths may differ. See [`collect_at`](Self::collect_at).
@@ -485,7 +487,7 @@ impl Step {
     /// ```
     #[track_caller]
     pub fn collect_slice_at<T: Element>(&self, root: usize, slice: &[T]) -> Pending<Option<Vec<Vec<T>>>> {
-        self.collect_at_as::<Vec<T>, AsRun>("collect_slice_at", root, slice.to_vec(), Location::caller())
+        self.collect_at_as::<CollectSlicesAt, Vec<T>, AsRun>(root, slice.to_vec(), Location::caller())
     }
 
     /// Hands each member its part of what `root` has, one per rank. What others pass is not looked at. Collective.
@@ -503,7 +505,7 @@ impl Step {
     /// p n g at the root and n g elsewhere, for n words each.
     #[track_caller]
     pub fn deal<T: Value>(&self, root: usize, parts: Option<Vec<T>>) -> Pending<T> {
-        self.deal_as::<T, AsValue>(root, parts, Location::caller())
+        self.deal_as::<DealValues, T, AsValue>(root, parts, Location::caller())
     }
 
     /// Hands each member its slice of what `root` has; lengths may differ. See [`deal`](Self::deal).
@@ -518,7 +520,7 @@ impl Step {
     #[track_caller]
     pub fn deal_slices<T: Element>(&self, root: usize, slices: Option<&[&[T]]>) -> Pending<Vec<T>> {
         let parts = slices.map(|slices| slices.iter().map(|slice| slice.to_vec()).collect());
-        self.deal_as::<Vec<T>, AsRun>(root, parts, Location::caller())
+        self.deal_as::<DealSlices, Vec<T>, AsRun>(root, parts, Location::caller())
     }
 
     /// Hands each member one value of mine and yields the one that each has for me, in rank order. Collective.
@@ -538,7 +540,7 @@ impl Step {
     /// p n g for n words each.
     #[track_caller]
     pub fn exchange<T: Value>(&self, per_target: Vec<T>) -> Pending<Vec<T>> {
-        self.exchange_as::<T, AsValue>("exchange", per_target, Location::caller())
+        self.exchange_as::<ExchangeValues, T, AsValue>(per_target, Location::caller())
     }
 
     /// Hands each member one slice of mine and yields the one that each has for me; lengths may differ. See
@@ -554,6 +556,6 @@ impl Step {
     #[track_caller]
     pub fn exchange_slices<T: Element>(&self, per_target: &[&[T]]) -> Pending<Vec<Vec<T>>> {
         let parts = per_target.iter().map(|slice| slice.to_vec()).collect();
-        self.exchange_as::<Vec<T>, AsRun>("exchange_slices", parts, Location::caller())
+        self.exchange_as::<ExchangeSlices, Vec<T>, AsRun>(parts, Location::caller())
     }
 }

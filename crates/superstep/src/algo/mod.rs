@@ -4,3 +4,4 @@ mod broadcast;
 mod collectives;
 pub mod containers;
 mod reduce;
+mod verbs;

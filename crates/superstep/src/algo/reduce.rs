@@ -1,17 +1,18 @@
 //! Reductions and prefixes: values that are combined in the messages of the boundary (R4).
 
+use super::verbs::{Prefix, PrefixWith, Reduce, ReduceTo, Verb};
 use crate::{
-    engine::{Combine, Item, Needs, Pending, Step, Value, decode, encode, fold},
+    engine::{Combine, Item, Needs, Pending, Step, Value, decode, encode, fold, fold_into},
     error::Result,
 };
 use std::{
     any::{self, type_name},
+    marker::PhantomData,
     panic::Location,
 };
 
-/// A value that is combined once, without a variable.
-struct Fold<T, C> {
-    verb: &'static str,
+/// A value that is combined once, without a variable, by the verb `V`.
+struct Fold<V, T, C> {
     needs: Needs,
     /// My contribution, then what became of it.
     value: Option<T>,
@@ -22,11 +23,22 @@ struct Fold<T, C> {
     /// Whether this processor gets the result.
     wants: bool,
     op: C,
+    _verb: PhantomData<V>,
 }
 
-impl<T: Value, C: Combine<T>> Item for Fold<T, C> {
+impl<V: Verb, T: Value, C: Combine<T>> Fold<V, T, C> {
+    fn new(needs: Needs, value: T, op: C) -> Self {
+        Self { needs, value: Some(value), none: None, adds_own: false, wants: true, op, _verb: PhantomData }
+    }
+}
+
+impl<V: Verb, T: Value, C: Combine<T>> Item for Fold<V, T, C> {
     fn describe(&self) -> String {
-        format!("{}::<{}, {}>", self.verb, type_name::<T>(), type_name::<C>())
+        format!("{}::<{}, {}>", V::NAME, type_name::<T>(), type_name::<C>())
+    }
+
+    fn may_fail(&self) -> bool {
+        self.op.may_fail()
     }
 
     fn needs(&self) -> Needs {
@@ -38,7 +50,7 @@ impl<T: Value, C: Combine<T>> Item for Fold<T, C> {
     }
 
     fn meld(&self, left: &[u8], right: &[u8], out: &mut Vec<u8>) -> Result {
-        fold(self.op.rule(), |acc, with| self.op.combine(acc, with), &|| self.describe(), left, right, out)
+        fold(self.op.rule(), |acc, with| self.op.combine(acc, with), &|| self.describe(), (left, right), out)
     }
 
     fn conclude(&mut self, found: Option<&[u8]>) -> Result {
@@ -48,7 +60,7 @@ impl<T: Value, C: Combine<T>> Item for Fold<T, C> {
             Some(bytes) => {
                 let mut value = decode(bytes)?;
                 if let Some(own) = own.filter(|_| self.adds_own) {
-                    self.op.combine(&mut value, &own);
+                    fold_into(&self.op, &mut value, &own, &|| self.describe())?;
                 }
                 Some(value)
             }
@@ -66,7 +78,7 @@ impl<T: Value, C: Combine<T>> Item for Fold<T, C> {
 /// The same, for one processor alone: the others get `None`.
 struct FoldTo<T, C> {
     root: usize,
-    fold: Fold<T, C>,
+    fold: Fold<ReduceTo, T, C>,
     #[expect(clippy::option_option, reason = "an outcome is an Option of the pending type, which is one itself")]
     value: Option<Option<T>>,
 }
@@ -100,10 +112,6 @@ impl<T: Value, C: Combine<T>> Item for FoldTo<T, C> {
 }
 
 impl Step {
-    fn fold<T: Value, C: Combine<T>>(verb: &'static str, needs: Needs, value: T, op: C) -> Fold<T, C> {
-        Fold { verb, needs, value: Some(value), none: None, adds_own: false, wants: true, op }
-    }
-
     /// Combines everybody's `value` in rank order; all get the result. Collective.
     ///
     /// ```
@@ -115,7 +123,7 @@ impl Step {
     ///
     /// Nothing beyond the boundary for small values: they travel in its messages. n g log p for n words.
     pub fn reduce<T: Value, C: Combine<T>>(&self, value: T, op: C) -> Pending<T> {
-        self.core.place(Self::fold("reduce", Needs::Total, value, op), 0)
+        self.core.place(Fold::<Reduce, _, _>::new(Needs::Total, value, op), 0)
     }
 
     /// Combines everybody's `value` in rank order; `root` gets the result and everybody else `None`. Collective.
@@ -131,7 +139,7 @@ impl Step {
     #[track_caller]
     pub fn reduce_to<T: Value, C: Combine<T>>(&self, root: usize, value: T, op: C) -> Pending<Option<T>> {
         self.core.check_rank(root, Location::caller()).unwrap_or_else(|error| error.raise());
-        let mut fold = Self::fold("reduce_to", Needs::Total, value, op);
+        let mut fold = Fold::new(Needs::Total, value, op);
         fold.wants = self.rank() == root;
         self.core.place(FoldTo { root, fold, value: None }, root as u64)
     }
@@ -152,7 +160,7 @@ impl Step {
     ///
     /// As [`reduce`](Self::reduce): it travels in the same messages.
     pub fn prefix<T: Value + Default, C: Combine<T>>(&self, value: T, op: C) -> Pending<T> {
-        let mut fold = Self::fold("prefix", Needs::Before, value, op);
+        let mut fold = Fold::<Prefix, _, _>::new(Needs::Before, value, op);
         fold.none = Some(op.identity().unwrap_or_default());
         self.core.place(fold, 0)
     }
@@ -168,8 +176,8 @@ impl Step {
     ///
     /// As [`reduce`](Self::reduce).
     pub fn prefix_with<T: Value, C: Combine<T>>(&self, value: T, op: C) -> Pending<T> {
-        let mut fold = Self::fold("prefix_with", Needs::Before, value, op);
+        let mut fold = Fold::<PrefixWith, _, _>::new(Needs::Before, value, op);
         fold.adds_own = true;
-        self.core.place(fold, 1)
+        self.core.place(fold, 0)
     }
 }

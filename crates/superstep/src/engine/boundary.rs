@@ -2,13 +2,16 @@
 
 use super::{
     checks::mix,
-    contribution::{self, Body, Entries, HEADER, Melder, Parts, flags},
+    contribution::{self, Body, HEADER, Melder, Part, Parts, flags},
     core::{Core, Phase, Wave},
     exchange::{self, Address, Inbox, Payload},
-    items::{Needs, Placed},
+    items::Needs,
     registry::departed,
 };
-use crate::error::{Error, ErrorKind, Result, place};
+use crate::{
+    error::{Error, ErrorKind, Result, place},
+    panics,
+};
 use fabric::{Failure, Melded};
 use std::borrow::Cow;
 
@@ -45,6 +48,16 @@ impl Kind {
             Self::Import => "import of an array",
             Self::Epoch => "epoch",
         }
+    }
+}
+
+/// The beginning of a sentence about members, of whom the first few are named.
+fn have(ranks: &[usize]) -> String {
+    let list = |ranks: &[usize]| ranks.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    match ranks {
+        [one] => format!("rank {one} has"),
+        [first @ .., last] if first.len() < 8 => format!("ranks {} and {last} have", list(first)),
+        _ => format!("ranks {} and {} others have", list(&ranks[..8]), ranks.len() - 8),
     }
 }
 
@@ -98,13 +111,15 @@ impl Core {
         let Wave { mine, melded } = &mut *wave;
         mine.clear();
         let fingerprint = self.fingerprint(kind);
-        if let Err(error) = self.contribute(fingerprint, mine) {
+        // What the program does to encode a value may panic.
+        if let Err(error) = panics::guard("encoding a value", || self.contribute(fingerprint, mine)) {
             self.outbox.borrow_mut().close();
             contribution::fail(&error, (fingerprint, 0, &[]), mine);
         }
         self.meet(mine, melded)?;
         let outcome = self.hand_over(kind, &wave);
         let mut registry = self.registry.borrow_mut();
+        self.keep_declared(&mut registry);
         if outcome.is_ok() {
             registry.settle_variables();
             registry.turn_queues();
@@ -143,12 +158,16 @@ impl Core {
         );
         written.sort_unstable();
         let mut flags = self.flags.get();
-        let (carries, has_posted) = (self.outbox.borrow().carries, self.outbox.borrow().has_posted());
+        let (carries, has_posted, doubts) = {
+            let outbox = self.outbox.borrow();
+            (outbox.carries, outbox.has_posted(), outbox.doubts)
+        };
         for (flag, is_set) in [
             (flags::WRITTEN, !written.is_empty()),
             (flags::DROPPED, !registry.dropped.is_empty()),
             (flags::POSTED, has_posted || !self.outbox.borrow().is_empty()),
             (flags::CARRIES, carries),
+            (flags::DOUBTS, doubts),
         ] {
             flags |= if is_set { flag } else { 0 };
         }
@@ -245,32 +264,54 @@ impl Core {
             if total.has(flags::GAVE_UP) {
                 *self.failed.borrow_mut() = Some(error.clone());
             }
-            // What failed while it was combined knows the operator, and not where that was. All members are here.
-            return Err(if error.is_placed() { error } else { self.error(error.kind(), &error, self.site.get()) });
+            return Err(self.placed(error));
         }
         if total.has(flags::DIVERGED) {
             self.renumber(&self.regroup(&left));
             return Err(self.explain(kind)?);
         }
-        if let (Some(rank), None) = (left.first(), &self.parent) {
-            let what = format!("rank {rank} has ended while the others went on to the {} here", kind.in_words());
+        if !left.is_empty() && self.parent.is_none() {
+            let what = format!("{} ended while the others went on to the {} here", have(&left), kind.in_words());
             let error = self.error(ErrorKind::Departed, what, self.site.get());
             self.renumber(&self.regroup(&left));
             return Err(error);
+        }
+        if total.has(flags::REFUSED)
+            && let Some(error) = Body::of(&total).refusal(&total, &self.items.borrow())?
+        {
+            self.renumber(&self.regroup(&left));
+            return Err(self.placed(error));
         }
         if total.has(flags::POSTED) {
             self.inbox.borrow_mut().fill(&mut **self.circle.borrow_mut(), &[]);
         }
         // Those who left hold no further meeting, so the rest of this boundary is held without them already.
         let stayed = self.regroup(&left);
-        let outcome = self.commit(&total, wave, &left, &stayed);
+        let outcome = panics::guard("what a boundary calls", || {
+            let agreed = self.resolve_doubts(&total, wave, &stayed)?;
+            if agreed.is_ok() {
+                self.commit(&total, wave, &left, &stayed)?;
+            }
+            Ok(agreed)
+        });
         if let Err(error) = &outcome {
             // Others may have committed what I could not: nobody can go on.
             let failure = Failure::GaveUp { rank: self.processor, report: error.report() };
             self.circle.borrow().alarm().raise(failure);
         }
+        let outcome = outcome.and_then(|agreed| agreed);
+        if outcome.is_err() {
+            // Nothing of it must be found later.
+            self.inbox.borrow_mut().clear();
+        }
         self.renumber(&stayed);
         outcome
+    }
+
+    /// The error with its place. What failed while it was combined knows the operator, and not where that was; all
+    /// members are here.
+    pub(super) fn placed(&self, error: Error) -> Error {
+        if error.is_placed() { error } else { self.error(error.kind(), &error, self.site.get()) }
     }
 
     fn commit(&self, total: &Parts<'_>, wave: &Wave, left: &[usize], stayed: &[usize]) -> Result {
@@ -283,7 +324,7 @@ impl Core {
         }
         self.conclude(total, wave)?;
         if total.has(flags::POSTED) {
-            self.hand_out(&mut inbox)?;
+            self.hand_out(&mut inbox, total.has(flags::DOUBTS))?;
             if total.has(flags::CARRIES) {
                 self.carry(stayed)?;
             }
@@ -394,7 +435,7 @@ impl Core {
     }
 
     /// Moves what goes straight from memory to memory between members that share none.
-    fn carry(&self, stayed: &[usize]) -> Result {
+    pub(super) fn carry(&self, stayed: &[usize]) -> Result {
         let registry = self.registry.borrow();
         let mut moving: Vec<_> = registry.objects().filter_map(|(number, object)| object.carry(number)).collect();
         if moving.is_empty() {
@@ -420,17 +461,18 @@ impl Core {
 
     /// Gives items and variables what the wave found.
     fn conclude(&self, total: &Parts<'_>, wave: &Wave) -> Result {
-        let before = if wave.melded.before.is_empty() { None } else { Some(Parts::of(&wave.melded.before)?) };
-        // Those below may all have left; then they had nothing to say.
-        let before = before.filter(|before| !before.has(flags::NOBODY));
+        let before = Parts::below(&wave.melded.before)?;
         if let Some(failed) = before.filter(|before| before.has(flags::FAILED)) {
-            return Err(Error::from(Failure::GaveUp { rank: self.processor, report: failed.body.into() }));
+            return Err(Error::read(self.processor, failed.body));
         }
         let (mut totals, mut befores) = (Body::of(total), before.as_ref().map(Body::of));
         let mut items = self.items.borrow_mut();
         for placed in items.collective_mut().iter_mut().filter(|placed| placed.speaks) {
             let (all, below) = (totals.item()?, befores.as_mut().map(Body::item).transpose()?);
-            placed.item.conclude(if placed.needs == Needs::Total { Some(all) } else { below })?;
+            if !placed.is_doubtful {
+                let found = if placed.needs == Needs::Total { Some(all) } else { below };
+                placed.item.conclude(found.map(Part::get).transpose()?)?;
+            }
         }
         drop(items);
         if total.has(flags::WRITTEN | flags::DROPPED) {
@@ -452,23 +494,14 @@ impl Core {
             Some((before, mut body)) => Some(body.entries(before, flags::WRITTEN)?),
             None => None,
         };
-        for Placed { item, .. } in self.items.borrow_mut().collective_mut() {
-            if let Some(variable) = item.follows() {
-                let mut found = None;
-                let mut entries = written_below;
-                while let Some((number, bytes)) = entries.as_mut().map_or(Ok(None), Entries::next)? {
-                    found = found.or((number == variable).then_some(bytes));
-                }
-                item.conclude(found)?;
-            }
-        }
+        self.items.borrow_mut().conclude_following(written_below, false)?;
         let mut registry = self.registry.borrow_mut();
-        while let Some((number, bytes)) = written.next()? {
-            registry.variable(number).ok_or_else(exchange::damaged)?.commit(bytes)?;
+        while let Some((number, part)) = written.next()? {
+            registry.variable(number).ok_or_else(exchange::damaged)?.commit(part.get()?)?;
         }
         let mut dropped = totals.entries(total, flags::DROPPED)?;
         while let Some((number, ranks)) = dropped.next()? {
-            let ranks = ranks.as_chunks().0.iter().map(|&rank| u32::from_le_bytes(rank) as usize);
+            let ranks = ranks.get()?.as_chunks().0.iter().map(|&rank| u32::from_le_bytes(rank) as usize);
             registry.drop_by(number, ranks, self.size.get());
         }
         Ok(())
@@ -476,17 +509,19 @@ impl Core {
 
     /// Gives every record to whom it is for, and commits them.
     fn deliver(&self, inbox: &mut Inbox) -> Result {
-        self.hand_out(inbox)?;
+        self.hand_out(inbox, false)?;
         self.commit_changed()
     }
 
-    fn hand_out(&self, inbox: &mut Inbox) -> Result {
+    fn hand_out(&self, inbox: &mut Inbox, has_doubts: bool) -> Result {
         let registry = self.registry.borrow();
         let mut items = self.items.borrow_mut();
         let kinds = [exchange::Kind::Data, exchange::Kind::Moved];
         let mut changed = self.changed.borrow_mut();
         changed.clear();
-        inbox.visit(&kinds, |from, address, payload: Payload<'_>| match address {
+        // Who keeps records has had those of a step with doubts before.
+        let is_for = |address| !matches!(address, Address::Object(number) if has_doubts && registry.keeps(number));
+        inbox.visit_those(&kinds, is_for, |from, address, payload: Payload<'_>| match address {
             Address::Item(number) => {
                 let item = items.get_mut(number).ok_or_else(exchange::damaged)?;
                 item.deliver(from, payload)
@@ -500,7 +535,7 @@ impl Core {
         })
     }
 
-    fn commit_changed(&self) -> Result {
+    pub(super) fn commit_changed(&self) -> Result {
         let (registry, changed) = (self.registry.borrow(), self.changed.borrow());
         for object in changed.iter().filter_map(|&number| registry.object(number)) {
             object.commit()?;

@@ -4,7 +4,7 @@
 //! rides in the header of its contribution. Only when two of them differ do the members meet once more, each with an
 //! [`Outline`] in words, and make the same error of it.
 
-use super::core::Core;
+use super::{core::Core, exchange, registry::Given};
 use crate::error::{Error, ErrorKind, Result, place};
 use fabric::{Meld, Melded};
 use serde::{Deserialize, Serialize};
@@ -74,7 +74,7 @@ fn hash_site(site: &Location<'_>) -> u64 {
 }
 
 /// What a member was about to do, in words.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Outline {
     step: u64,
     what: String,
@@ -84,6 +84,21 @@ struct Outline {
     /// What else must agree, in any order.
     terms: Vec<String>,
     declared: Vec<String>,
+    /// Everything declared so far, as a number.
+    declarations: u64,
+    /// Where it was before.
+    came_by: Vec<String>,
+}
+
+impl Outline {
+    /// Whether two members do the same, wherever they came from.
+    fn is_like(&self, other: &Self) -> bool {
+        let all = |outline: &Self| {
+            let Self { step, what, site, verbs, terms, declared, declarations, came_by: _ } = outline.clone();
+            (step, what, site, verbs, terms, declared, declarations)
+        };
+        all(self) == all(other)
+    }
 }
 
 /// The first outline of a segment of ranks, and the first one that differs from it.
@@ -91,6 +106,10 @@ struct Outline {
 struct Differing {
     first: (usize, Outline),
     other: Option<(usize, Outline)>,
+    /// Whether two of them have declared different things.
+    declared: bool,
+    /// The numbers that any of them has given.
+    given: Given,
 }
 
 /// Keeps the first outline and the first that differs.
@@ -100,8 +119,10 @@ impl Meld for FindDifference {
     fn meld(&mut self, left: &[u8], right: &[u8], out: &mut Vec<u8>) {
         let read = |bytes| postcard::from_bytes::<Differing>(bytes).unwrap_or_default();
         let (mut left, right) = (read(left), read(right));
+        left.declared |= right.declared || left.first.1.declarations != right.first.1.declarations;
+        left.given = left.given.meld(right.given);
         if left.other.is_none() {
-            left.other = if left.first.1 == right.first.1 { right.other } else { Some(right.first) };
+            left.other = if left.first.1.is_like(&right.first.1) { right.other } else { Some(right.first) };
         }
         *out = postcard::to_stdvec(&left).expect("numbers and texts can be encoded");
     }
@@ -128,19 +149,35 @@ impl Core {
             verbs: self.items.borrow().collective().iter().map(|placed| placed.item.describe()).collect(),
             terms,
             declared: self.registry.borrow().declared.clone(),
+            declarations: self.declared(),
+            came_by: self.came_by(),
         };
-        let mine = Differing { first: (self.rank.get(), outline), other: None };
+        let mine = Differing { first: (self.rank.get(), outline), other: None, declared: false, given: self.given() };
         let mine = postcard::to_stdvec(&mine).expect("numbers and texts can be encoded");
         let mut melded = Melded::default();
         self.circle.borrow_mut().meet(&mine, &mut FindDifference, &mut melded)?;
-        let found = postcard::from_bytes::<Differing>(&melded.total).unwrap_or_default();
+        let found = postcard::from_bytes::<Differing>(&melded.total).map_err(|_| exchange::damaged())?;
+        self.follow_keys(&found.given);
+        if found.declared {
+            self.void_declared(&found.given);
+        }
         let (first, (second, other)) = match found.other {
             Some(other) => (found.first, other),
             // Equal in words and different in fingerprints: say at least where.
             None => (found.first.clone(), found.first),
         };
         let (kind, difference) = compare((first.0, &first.1), (second, &other));
-        Ok(Error::placed(kind, format!("step {} of group {}: {difference}", first.1.step, self.path())))
+        let came_by = came_by((first.0, &first.1.came_by), (second, &other.came_by));
+        Ok(Error::placed(kind, format!("step {} of group {}: {difference}{came_by}", first.1.step, self.path())))
+    }
+}
+
+/// Says where two members were before, the latest place first: a helper that several callers share has one place.
+fn came_by((a, left): (usize, &[String]), (b, right): (usize, &[String])) -> String {
+    match (left, right) {
+        ([], []) => String::new(),
+        _ if left == right => format!("; they came by {}", left.join(", then ")),
+        _ => format!("; rank {a} came by {}, rank {b} by {}", left.join(", "), right.join(", ")),
     }
 }
 

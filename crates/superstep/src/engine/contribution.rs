@@ -3,28 +3,28 @@
 //! ```text
 //! fingerprint u64 | flags u32 | number of leavers u32 | the leavers' ranks, u32 each |
 //!     on FAILED: an encoded error
-//!     on DEFERRED: two contributions, each: length u32, bytes
-//!     else: per item of the step that needs the wave: length u32, bytes
-//!           on WRITTEN: number u32, then per variable: its number u32, length u32, bytes
-//!           on DROPPED: number u32, then per object: its number u32, length u32, who has dropped it, u32 each
+//!     on DEFERRED: two contributions, each: length u64, bytes
+//!     else: per item of the step that needs the wave: length u64, bytes
+//!           on WRITTEN: number u32, then per variable: its number u32, length u64, bytes
+//!           on DROPPED: number u32, then per object: its number u32, length u64, who has dropped it, u32 each
 //! ```
+//!
+//! Numbers of items, variables, objects and members are below 2^31, which is checked where they are given. The highest
+//! bit of a length says that the part's operator has refused: then the part is an encoded error. An operator may refuse
+//! in what the ranks below some member amount to, and not in the whole, or the other way round, so each part says for
+//! itself whether it did.
 //!
 //! An empty step's contribution is the sixteen bytes of the header, the same on every member, and then nothing is
 //! melded at all. Numbers are little-endian.
 
 use super::{
+    fold::guard,
     items::{Items, Needs},
     registry::Registry,
 };
-use crate::{
-    error::{Error, ErrorKind, Result},
-    panics,
-};
+use crate::error::{Error, ErrorKind, Result};
 use fabric::Meld;
-use std::{
-    borrow::Cow,
-    panic::{AssertUnwindSafe, catch_unwind},
-};
+use std::borrow::Cow;
 
 /// What a contribution says about its step. Flags of several members are or-ed.
 pub(crate) mod flags {
@@ -52,8 +52,12 @@ pub(crate) mod flags {
     pub(crate) const MIRRORS: u32 = 1 << 10;
     /// Somebody's records have data that is carried.
     pub(crate) const CARRIES: u32 = 1 << 11;
+    /// Some part is an error, because its operator has refused.
+    pub(crate) const REFUSED: u32 = 1 << 12;
+    /// Somebody writes to arrays with an operator that may refuse.
+    pub(crate) const DOUBTS: u32 = 1 << 13;
     /// Somebody has ended with an error, which is what counts, wherever the others are; the body is that error.
-    pub(crate) const GAVE_UP: u32 = 1 << 12;
+    pub(crate) const GAVE_UP: u32 = 1 << 14;
 }
 
 pub(crate) const HEADER: usize = 16;
@@ -83,9 +87,38 @@ fn split_number(bytes: &mut &[u8]) -> Result<u32> {
     split(bytes, 4).map(number)
 }
 
-fn split_part<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
-    let len = split_number(bytes)? as usize;
-    split(bytes, len)
+/// How many bytes the length of a part takes.
+const LENGTH: usize = 8;
+/// Set in the length of a part that is an error.
+const IS_REFUSED: u64 = 1 << 63;
+
+/// What one item or variable amounts to.
+#[derive(Clone, Copy)]
+pub(crate) struct Part<'a> {
+    bytes: &'a [u8],
+    is_refused: bool,
+}
+
+impl<'a> Part<'a> {
+    /// Its bytes, or why its operator has refused.
+    #[inline]
+    pub(crate) fn get(self) -> Result<&'a [u8]> {
+        if self.is_refused { Err(Error::read(0, self.bytes)) } else { Ok(self.bytes) }
+    }
+
+    /// Why its operator has refused, if it has.
+    fn refusal(self) -> Option<Error> {
+        self.get().err()
+    }
+}
+
+fn split_part<'a>(bytes: &mut &'a [u8]) -> Result<Part<'a>> {
+    let (length, rest) = bytes.split_first_chunk::<LENGTH>().ok_or_else(damaged)?;
+    *bytes = rest;
+    let length = u64::from_le_bytes(*length);
+    let is_refused = length & IS_REFUSED != 0;
+    let length = usize::try_from(length & !IS_REFUSED).map_err(|_| damaged())?;
+    Ok(Part { bytes: split(bytes, length)?, is_refused })
 }
 
 fn damaged() -> Error {
@@ -99,6 +132,13 @@ impl<'a> Parts<'a> {
         let fingerprint = u64::from_le_bytes(header[..8].try_into().map_err(|_| damaged())?);
         let leavers = split(&mut bytes, 4 * number(&header[12..]) as usize)?;
         Ok(Self { fingerprint, flags: number(&header[8..]), leavers, body: bytes })
+    }
+
+    /// What the ranks below contributed. They may all have left; then they had nothing to say, like nobody.
+    #[inline]
+    pub(crate) fn below(bytes: &'a [u8]) -> Result<Option<Self>> {
+        let below = if bytes.is_empty() { None } else { Some(Self::of(bytes)?) };
+        Ok(below.filter(|below| !below.has(flags::NOBODY)))
     }
 
     pub(crate) fn has(&self, flag: u32) -> bool {
@@ -133,11 +173,40 @@ pub(crate) fn open(fingerprint: u64, flags: u32, leavers: &[u8], out: &mut Vec<u
 /// Appends a part whose length is known only once `write` has written it.
 pub(crate) fn push_part<R>(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> R) -> R {
     let at = out.len();
-    out.extend_from_slice(&[0; 4]);
+    out.extend_from_slice(&[0; LENGTH]);
     let result = write(out);
-    let len = (out.len() - at - 4) as u32;
-    out[at..at + 4].copy_from_slice(&len.to_le_bytes());
+    close_part(out, at, false);
     result
+}
+
+/// Writes how long the part that begins at `at` has become.
+#[inline]
+fn close_part(out: &mut [u8], at: usize, is_refused: bool) {
+    let length = (out.len() - at - LENGTH) as u64 | if is_refused { IS_REFUSED } else { 0 };
+    out[at..at + LENGTH].copy_from_slice(&length.to_le_bytes());
+}
+
+/// Appends what two parts amount to, and says whether that is a refusal.
+fn meld_part(
+    left: Part<'_>,
+    right: Part<'_>,
+    out: &mut Vec<u8>,
+    meld: impl FnOnce(&[u8], &[u8], &mut Vec<u8>) -> Result,
+) -> bool {
+    let at = out.len();
+    out.extend_from_slice(&[0; LENGTH]);
+    let is_refused = left.is_refused || right.is_refused;
+    if is_refused {
+        // The lower rank's is the one that all get.
+        out.extend_from_slice(if left.is_refused { left.bytes } else { right.bytes });
+    } else if let Err(error) = guard(|| meld(left.bytes, right.bytes, out)) {
+        out.truncate(at + LENGTH);
+        out.extend_from_slice(&error.report());
+        close_part(out, at, true);
+        return true;
+    }
+    close_part(out, at, is_refused);
+    is_refused
 }
 
 /// Replaces whatever `out` holds by a failure that all members get.
@@ -156,8 +225,28 @@ impl<'a> Body<'a> {
     }
 
     /// The next item's part.
-    pub(crate) fn item(&mut self) -> Result<&'a [u8]> {
+    #[inline]
+    pub(crate) fn item(&mut self) -> Result<Part<'a>> {
         split_part(&mut self.0)
+    }
+
+    /// Why the step cannot be committed, if an operator has refused in what all contributed. What a prefix would be on
+    /// all of them nobody asks for.
+    #[cold]
+    pub(crate) fn refusal(mut self, parts: &Parts<'_>, items: &Items) -> Result<Option<Error>> {
+        for placed in items.collective().iter().filter(|placed| placed.speaks) {
+            let refusal = self.item()?.refusal();
+            if refusal.is_some() && placed.needs == Needs::Total {
+                return Ok(refusal);
+            }
+        }
+        let mut written = self.entries(parts, flags::WRITTEN)?;
+        while let Some((_, part)) = written.next()? {
+            if let Some(refusal) = part.refusal() {
+                return Ok(Some(refusal));
+            }
+        }
+        Ok(None)
     }
 
     /// The section of numbered entries that `flag` announces, if it is there.
@@ -183,7 +272,7 @@ pub(crate) struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
-    pub(crate) fn next(&mut self) -> Result<Option<(u32, &'a [u8])>> {
+    pub(crate) fn next(&mut self) -> Result<Option<(u32, Part<'a>)>> {
         if self.left == 0 {
             return Ok(None);
         }
@@ -213,9 +302,7 @@ impl Meld for Melder<'_> {
             // Nearly always.
             let either = left.flags | right.flags;
             open(left.fingerprint, either, &[], out);
-            if let Err(error) = meld_bodies(items, registry, &left, &right, out) {
-                fail(&error, (left.fingerprint, either, &[]), out);
-            }
+            meld_bodies((items, registry), (&left, &right), either, &[], out);
             return;
         }
         self.meld_with_care(left, right, out);
@@ -264,9 +351,7 @@ impl Melder<'_> {
             out.extend_from_slice(failed.body);
         } else if let Some((items, registry)) = self.operators {
             open(left.fingerprint, either, &leavers, out);
-            if let Err(error) = meld_bodies(items, registry, &left, &right, out) {
-                fail(&error, (left.fingerprint, either, &leavers), out);
-            }
+            meld_bodies((items, registry), (&left, &right), either, &leavers, out);
         } else {
             // The leavers are listed here; the two below need not say it again, so that each is listed once.
             open(left.fingerprint, either | flags::DEFERRED, &leavers, out);
@@ -291,7 +376,8 @@ impl Melder<'_> {
         match Parts::of(bytes) {
             Ok(parts) => {
                 let (mut sides, mut out, mut melded) = (Body::of(&parts), Vec::new(), Vec::new());
-                match (sides.item(), sides.item()) {
+                let mut side = || sides.item()?.get();
+                match (side(), side()) {
                     (Ok(left), Ok(right)) => self.meld(left, right, &mut melded),
                     (Err(error), _) | (_, Err(error)) => fail(&error, (0, 0, &[]), &mut melded),
                 }
@@ -306,21 +392,40 @@ impl Melder<'_> {
     }
 }
 
-fn meld_bodies(items: &Items, registry: &Registry, left: &Parts<'_>, right: &Parts<'_>, out: &mut Vec<u8>) -> Result {
-    guard(|| meld_parts(items, registry, left, right, out))
+/// Appends what the bodies of two contributions amount to, behind a header that says `flags`.
+#[inline]
+fn meld_bodies(
+    operators: (&Items, &Registry),
+    (left, right): (&Parts<'_>, &Parts<'_>),
+    flags: u32,
+    leavers: &[u8],
+    out: &mut Vec<u8>,
+) {
+    match meld_parts(operators, left, right, out) {
+        Ok(false) => {}
+        Ok(true) => out[8..12].copy_from_slice(&(flags | flags::REFUSED).to_le_bytes()),
+        Err(error) => fail(&error, (left.fingerprint, flags, leavers), out),
+    }
 }
 
-fn meld_parts(items: &Items, registry: &Registry, left: &Parts<'_>, right: &Parts<'_>, out: &mut Vec<u8>) -> Result {
+/// Says whether an operator has refused.
+fn meld_parts(
+    (items, registry): (&Items, &Registry),
+    left: &Parts<'_>,
+    right: &Parts<'_>,
+    out: &mut Vec<u8>,
+) -> Result<bool> {
+    let mut is_refused = false;
     let (mut left_body, mut right_body) = (Body::of(left), Body::of(right));
     for placed in items.collective().iter().filter(|placed| placed.speaks) {
         let (left, right) = (left_body.item()?, right_body.item()?);
-        push_part(out, |out| placed.item.meld(left, right, out))?;
+        is_refused |= meld_part(left, right, out, |left, right, out| placed.item.meld(left, right, out));
     }
     if (left.flags | right.flags) & (flags::WRITTEN | flags::DROPPED) == 0 {
-        return Ok(());
+        return Ok(is_refused);
     }
     let (lefts, rights) = (left_body.entries(left, flags::WRITTEN)?, right_body.entries(right, flags::WRITTEN)?);
-    merge(lefts, rights, out, |number, left, right, out| {
+    is_refused |= merge(lefts, rights, out, |number, left, right, out| {
         let variable = registry.variable(number).ok_or_else(damaged)?;
         variable.meld(left, right, out)
     })?;
@@ -329,30 +434,21 @@ fn meld_parts(items: &Items, registry: &Registry, left: &Parts<'_>, right: &Part
         out.extend_from_slice(left);
         out.extend_from_slice(right);
         Ok(())
-    })
+    })?;
+    Ok(is_refused)
 }
 
-/// Runs a user's operator; what it panics with becomes an error.
-fn guard(operate: impl FnOnce() -> Result) -> Result {
-    catch_unwind(AssertUnwindSafe(operate)).unwrap_or_else(|payload| {
-        let error = panics::to_error(&*payload);
-        Err(match error.kind() {
-            ErrorKind::Panicked => Error::new(ErrorKind::Panicked, format!("a combine function panicked: {error}")),
-            _ => error,
-        })
-    })
-}
-
-/// Merges two lists of numbered entries; those that are in both go through `meld`.
+/// Merges two lists of numbered entries; those that are in both go through `meld`. Says whether one is a refusal.
 fn merge(
     mut lefts: Entries<'_>,
     mut rights: Entries<'_>,
     out: &mut Vec<u8>,
     mut meld: impl FnMut(u32, &[u8], &[u8], &mut Vec<u8>) -> Result,
-) -> Result {
+) -> Result<bool> {
     if lefts.left == 0 && rights.left == 0 {
-        return Ok(());
+        return Ok(false);
     }
+    let mut is_refused = false;
     let at = out.len();
     out.extend_from_slice(&[0; 4]);
     let mut count = 0u32;
@@ -366,14 +462,19 @@ fn merge(
         let from_left = left.filter(|&(at, _)| at == number);
         let from_right = right.filter(|&(at, _)| at == number);
         out.extend_from_slice(&number.to_le_bytes());
-        push_part(out, |out| match (from_left, from_right) {
-            (Some((_, left)), Some((_, right))) => meld(number, left, right, out),
-            (Some((_, only)), None) | (None, Some((_, only))) => {
-                out.extend_from_slice(only);
-                Ok(())
+        match (from_left, from_right) {
+            (Some((_, left)), Some((_, right))) => {
+                is_refused |= meld_part(left, right, out, |left, right, out| meld(number, left, right, out));
             }
-            (None, None) => Err(damaged()),
-        })?;
+            (Some((_, only)), None) | (None, Some((_, only))) => {
+                is_refused |= only.is_refused;
+                let at = out.len();
+                out.extend_from_slice(&[0; LENGTH]);
+                out.extend_from_slice(only.bytes);
+                close_part(out, at, only.is_refused);
+            }
+            (None, None) => return Err(damaged()),
+        }
         count += 1;
         if from_left.is_some() {
             left = lefts.next()?;
@@ -383,7 +484,7 @@ fn merge(
         }
     }
     out[at..at + 4].copy_from_slice(&count.to_le_bytes());
-    Ok(())
+    Ok(is_refused)
 }
 
 #[cfg(test)]
@@ -434,6 +535,26 @@ mod tests {
         leaver.meld(&bare(8, 0, &[2]), &bare(8, flags::READS, &[4]), &mut deferred);
         assert!(Parts::of(&deferred).unwrap().has(flags::DEFERRED));
         assert_eq!(melded(&deferred, &bare(8, 0, &[6])), bare(8, flags::READS, &[2, 4, 6]));
+    }
+
+    /// Memory that is never touched takes no room, so that this needs none.
+    #[test]
+    fn a_part_may_be_longer_than_32_bits_can_say() {
+        const LONG: usize = (5 << 30) + 3;
+        let mut out = vec![0; HEADER + LENGTH + LONG];
+        for is_refused in [false, true] {
+            close_part(&mut out, HEADER, is_refused);
+            let parts = Parts::of(&out).unwrap();
+            let mut body = Body::of(&parts);
+            let part = body.item().unwrap();
+            assert_eq!((part.bytes.len(), part.is_refused), (LONG, is_refused));
+            assert!(body.0.is_empty());
+        }
+        // A length that is not there is an error, whatever it is.
+        for len in [LONG as u64 + 1, u64::MAX] {
+            out[HEADER..HEADER + LENGTH].copy_from_slice(&len.to_le_bytes());
+            assert!(Body::of(&Parts::of(&out).unwrap()).item().is_err());
+        }
     }
 
     #[test]

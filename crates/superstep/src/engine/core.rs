@@ -5,7 +5,7 @@ use super::{
     exchange::{Inbox, Outbox},
     items::{Item, Items},
     post::Post,
-    registry::{Object, Registry, Variable},
+    registry::{Given, Object, Registry, Variable},
     settle::Pending,
 };
 use crate::error::{Error, ErrorKind, Result, Sources, place};
@@ -39,6 +39,9 @@ pub(crate) struct Wave {
     pub(crate) melded: Melded,
 }
 
+/// How many changes of place are remembered.
+const TRAIL: usize = 8;
+
 /// A processor's state in one group, which the handles of what the group has made share.
 pub(crate) struct Core {
     pub(crate) id: usize,
@@ -55,8 +58,13 @@ pub(crate) struct Core {
     pub(crate) phase: Cell<Phase>,
     /// Where the current or last step began.
     pub(crate) site: Cell<&'static Location<'static>>,
+    /// Where steps before that began; see [`came_by`](Self::came_by).
+    trail: [Cell<&'static Location<'static>>; TRAIL],
+    trod: Cell<usize>,
     /// A fingerprint of everything declared so far.
     declared: Cell<u64>,
+    /// What it was when the members last agreed on it.
+    agreed: Cell<u64>,
     /// A fingerprint of what this step's boundary is about, besides its items: a split's form, replaced operators.
     pub(crate) terms: Cell<u64>,
     /// The same in words, for messages.
@@ -134,7 +142,10 @@ impl Core {
             steps: Cell::new(first_step),
             phase: Cell::new(Phase::Between),
             site: Cell::new(site),
+            trail: std::array::from_fn(|_| Cell::new(site)),
+            trod: Cell::new(0),
             declared: Cell::new(0),
+            agreed: Cell::new(0),
             terms: Cell::new(0),
             terms_in_words: RefCell::default(),
             is_stirred: Cell::new(false),
@@ -187,10 +198,28 @@ impl Core {
         Error::placed(kind, message)
     }
 
+    /// The same about a place of something that this processor has named: which one it means, and who it is.
+    #[cold]
+    pub(crate) fn error_of(
+        &self,
+        kind: ErrorKind,
+        what: impl std::fmt::Display,
+        of: &dyn Object,
+        site: &Location<'_>,
+    ) -> Error {
+        let what = format!("{what}; rank {} means the {}", self.rank.get(), of.describe());
+        self.error(kind, what, site)
+    }
+
     /// Enters a step at `site`.
     #[inline]
     pub(crate) fn begin(&self, site: &'static Location<'static>, phase: Phase) {
-        self.site.set(site);
+        let last = self.site.replace(site);
+        if !std::ptr::eq(last, site) {
+            // A loop around one step leaves no more than one trace.
+            self.trail[self.trod.get() % TRAIL].set(last);
+            self.trod.set(self.trod.get().wrapping_add(1));
+        }
         self.phase.set(phase);
         self.terms.set(0);
         self.flags.set(0);
@@ -210,18 +239,33 @@ impl Core {
         self.registry().abandon();
     }
 
+    /// The last few places at which steps began before this one, the latest first and each once. What a helper does is
+    /// at the helper's place; these say where in the program it was called.
+    pub(crate) fn came_by(&self) -> Vec<String> {
+        let trod = self.trod.get();
+        let mut places = vec![self.site.get()];
+        for back in 1..=trod.min(TRAIL) {
+            let site = self.trail[trod.wrapping_sub(back) % TRAIL].get();
+            if !places.contains(&site) {
+                places.push(site);
+            }
+        }
+        places.into_iter().skip(1).take(3).map(place).collect()
+    }
+
     /// Makes the next boundary a full one.
     #[inline]
     pub(crate) fn stir(&self) {
         self.is_stirred.set(true);
     }
 
-    /// Places an item and returns its pending value. `salt` is whatever must also agree on all members.
+    /// Places an item and returns its pending value. `argument` is what must agree on all members besides the verb,
+    /// which is known by the item's type.
     #[inline]
-    pub(crate) fn place<I: Item, T>(&self, item: I, salt: u64) -> Pending<T> {
+    pub(crate) fn place<I: Item, T>(&self, item: I, argument: u64) -> Pending<T> {
         self.stir();
         let mut items = self.items.borrow_mut();
-        items.verbs = mix(items.verbs, mix(super::checks::type_hash::<I>(), salt));
+        items.verbs = mix(items.verbs, mix(super::checks::type_hash::<I>(), argument));
         Pending::new(items.place(item), self.steps.get(), self.key)
     }
 
@@ -279,7 +323,56 @@ impl Core {
 
     /// Notes what must have been declared by all members alike.
     pub(crate) fn declare(&self, what: u64) {
+        // The next boundary is the one at which they agree on it.
+        self.stir();
         self.declared.set(mix(self.declared.get(), what));
+    }
+
+    /// Notes the same of something that `undo` takes back, if the members turn out to have declared different things.
+    pub(crate) fn declare_until(&self, what: u64, undo: impl FnOnce() + 'static) {
+        self.declare(what);
+        self.registry.borrow_mut().undo_with(Box::new(undo));
+    }
+
+    /// The members have declared the same: that was a boundary.
+    #[inline]
+    pub(super) fn keep_declared(&self, registry: &mut Registry) {
+        self.agreed.set(self.declared.get());
+        registry.keep_fresh();
+    }
+
+    /// Which numbers were given so far.
+    pub(super) fn given(&self) -> Given {
+        self.registry.borrow().given(self.keys_given.get())
+    }
+
+    /// The members have declared different things since they last agreed. Nobody has declared any of it then, and what
+    /// they declare next is numbered alike again.
+    #[cold]
+    pub(super) fn void_declared(&self, given: &Given) {
+        self.declared.set(self.agreed.get());
+        let undone = self.registry.borrow_mut().void_fresh(given);
+        for undo in undone {
+            undo();
+        }
+        let buried = self.registry.borrow_mut().take_buried();
+        drop(buried);
+    }
+
+    /// Follows the member that has given most keys.
+    pub(super) fn follow_keys(&self, given: &Given) {
+        self.keys_given.set(given.keys);
+    }
+
+    /// Refuses what this processor has declared and the others have not.
+    pub(crate) fn check_declared(&self, is_there: bool, what: &dyn Fn() -> String, site: &Location<'_>) -> Result {
+        if is_there { Ok(()) } else { Err(self.undeclared(&what(), site)) }
+    }
+
+    #[cold]
+    fn undeclared(&self, what: &str, site: &Location<'_>) -> Error {
+        let what = format!("the {what} is void, because the members did not declare it alike; declare it again");
+        self.error(ErrorKind::DeclMismatch, what, site)
     }
 
     /// Adds a shared variable and returns its number. `kind` is whatever must agree on all members.

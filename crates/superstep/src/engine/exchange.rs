@@ -90,6 +90,8 @@ pub(crate) struct Outbox {
     pub(crate) carries: bool,
     /// The targets to which trays have gone since the last boundary, while the step still computes.
     early: Vec<usize>,
+    /// Whether an operator on array elements may refuse.
+    pub(crate) doubts: bool,
 }
 
 /// From how many bytes on a tray need not wait for the end of the step.
@@ -212,7 +214,7 @@ impl Outbox {
     ///
     /// The recall stays in the tray, before whatever comes next, so it reaches whom it is for in the next meeting.
     pub(crate) fn recall(&mut self) {
-        self.carries = false;
+        (self.carries, self.doubts) = (false, false);
         for to in self.filled.drain(..) {
             self.trays[to].clear();
         }
@@ -226,7 +228,7 @@ impl Outbox {
     /// Forgets which trays have gone, and drops the others: the meeting that all of them were for is at hand, or it fails
     /// and nobody takes them.
     pub(crate) fn close(&mut self) {
-        self.carries = false;
+        (self.carries, self.doubts) = (false, false);
         self.early.clear();
         for to in self.filled.drain(..) {
             self.trays[to].clear();
@@ -352,9 +354,16 @@ impl Inbox {
     }
 
     /// Hands every record of one of these kinds to `take`, by source rank and then by order of issue.
-    pub(crate) fn visit(
+    #[inline]
+    pub(crate) fn visit(&mut self, kinds: &[Kind], take: impl FnMut(usize, Address, Payload<'_>) -> Result) -> Result {
+        self.visit_those(kinds, |_| true, take)
+    }
+
+    /// The same with those records alone that are for somebody whom `is_for` names.
+    pub(crate) fn visit_those(
         &mut self,
         kinds: &[Kind],
+        mut is_for: impl FnMut(Address) -> bool,
         mut take: impl FnMut(usize, Address, Payload<'_>) -> Result,
     ) -> Result {
         for (from, tray) in &mut self.trays[..self.used] {
@@ -363,7 +372,7 @@ impl Inbox {
             while let Some((Record { address, kind, len }, payload)) = Record::read(bytes)? {
                 bytes = &bytes[len..];
                 let object = if kind == Kind::Moved { Some(moved.next().ok_or_else(damaged)?) } else { None };
-                if !kinds.contains(&kind) {
+                if !kinds.contains(&kind) || !is_for(address) {
                     continue;
                 }
                 match object {

@@ -198,7 +198,9 @@ impl Group {
     ///
     /// # Panics
     ///
-    /// With the group's error, if the members diverge. [`try_step`](Self::try_step) returns it instead.
+    /// With the group's error, if the members diverge. [`try_step`](Self::try_step) returns it instead. It names this
+    /// place, and the places of steps before it; a helper that steps can be `#[track_caller]`, and then errors name its
+    /// callers.
     #[track_caller]
     #[inline]
     pub fn step<S: Settle>(&mut self, body: impl FnOnce(&Step) -> S) -> S::Out {

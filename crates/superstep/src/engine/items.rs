@@ -4,6 +4,7 @@
 //! of S5 makes sure that every member placed the same ones, so number and kind are all that messages need to name them.
 
 use super::{
+    contribution::{Entries, Part},
     exchange::{Outbox, Payload},
     value::decode,
 };
@@ -23,12 +24,21 @@ pub(crate) enum Needs {
 }
 
 /// One verb's part in a boundary. Every method but the first and last is called only on items that need it.
+///
+/// Its type says which verb it is, and that is how members find out that they call different ones: no two verbs place
+/// items of one type.
 pub(crate) trait Item: Any {
     /// How messages name it.
     fn describe(&self) -> String;
 
     fn needs(&self) -> Needs {
         Needs::Nothing
+    }
+
+    /// Whether it may be refused on some members alone, because an operator may refuse what the ranks below have
+    /// contributed. The same on all members.
+    fn may_fail(&self) -> bool {
+        false
     }
 
     /// Appends what this processor has to say.
@@ -120,7 +130,7 @@ impl Item for Tally {
     }
 }
 
-/// Marks the number of an item that one member placed alone.
+/// Marks the number of an item that one member placed alone. All numbers are below it.
 const ALONE: u32 = 1 << 30;
 
 /// Boxes that are kept from step to step and used again where the same verb comes at the same place, so that a steady
@@ -137,6 +147,8 @@ pub(crate) struct Placed {
     pub(crate) needs: Needs,
     /// Whether it has a part of its own in the contribution.
     pub(crate) speaks: bool,
+    /// Whether the members have to agree that it was refused on none of them before anything is committed.
+    pub(crate) is_doubtful: bool,
 }
 
 impl Boxes {
@@ -144,10 +156,13 @@ impl Boxes {
     fn place<I: Item>(&mut self, item: I) -> u32 {
         let needs = item.needs();
         let speaks = needs != Needs::Nothing && item.follows().is_none();
+        let is_doubtful = needs == Needs::Before && item.may_fail();
+        let number = u32::try_from(self.used).ok().filter(|&number| number < ALONE);
+        let number = number.expect("a step has fewer than 2^30 verbs of a kind");
         match self.all.get_mut(self.used) {
-            None => self.all.push(Placed { item: Box::new(item), needs, speaks }),
+            None => self.all.push(Placed { item: Box::new(item), needs, speaks, is_doubtful }),
             Some(old) => {
-                (old.needs, old.speaks) = (needs, speaks);
+                (old.needs, old.speaks, old.is_doubtful) = (needs, speaks, is_doubtful);
                 match (&mut *old.item as &mut dyn Any).downcast_mut::<I>() {
                     Some(same) => *same = item,
                     None => old.item = Box::new(item),
@@ -155,7 +170,7 @@ impl Boxes {
             }
         }
         self.used += 1;
-        (self.used - 1) as u32
+        number
     }
 
     #[inline]
@@ -216,6 +231,26 @@ impl Items {
     #[inline]
     pub(crate) fn collective_mut(&mut self) -> &mut [Placed] {
         self.collective.all_mut()
+    }
+
+    /// Gives the prefixes of variables what the ranks below have written: those that may be refused, or the others.
+    pub(crate) fn conclude_following(&mut self, written: Option<Entries<'_>>, doubtful: bool) -> Result {
+        for Placed { item, is_doubtful, .. } in self.collective.all_mut() {
+            let Some(variable) = item.follows().filter(|_| *is_doubtful == doubtful) else { continue };
+            let mut found = None;
+            let mut entries = written;
+            while let Some((number, part)) = entries.as_mut().map_or(Ok(None), Entries::next)? {
+                found = found.or((number == variable).then_some(part));
+            }
+            item.conclude(found.map(Part::get).transpose()?)?;
+        }
+        Ok(())
+    }
+
+    /// Whether an item may be refused on some members alone.
+    #[inline]
+    pub(crate) fn has_doubts(&self) -> bool {
+        self.collective().iter().any(|placed| placed.is_doubtful)
     }
 
     /// All items.

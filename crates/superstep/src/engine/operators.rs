@@ -65,6 +65,12 @@ pub trait Combine<T>: Copy + Send + Sync + 'static {
     fn rule(&self) -> Rule {
         Rule::Fold
     }
+
+    /// Whether it may panic or refuse. Where it cannot, nobody has to ask the others whether it did.
+    #[doc(hidden)]
+    fn may_fail(&self) -> bool {
+        true
+    }
 }
 
 /// Which copies of a value take part in a combine.
@@ -108,6 +114,10 @@ impl<T> Combine<T> for Any {
     fn rule(&self) -> Rule {
         Rule::Any
     }
+
+    fn may_fail(&self) -> bool {
+        false
+    }
 }
 
 /// Takes rank 0's copy, if it wrote; what others wrote is dropped.
@@ -130,6 +140,10 @@ impl<T> Combine<T> for Leader {
 
     fn rule(&self) -> Rule {
         Rule::Leader
+    }
+
+    fn may_fail(&self) -> bool {
+        false
     }
 }
 
@@ -261,6 +275,11 @@ impl<T: PartialOrd + Clone + 'static> Combine<T> for Min {
     fn identity(&self) -> Option<T> {
         bounds().1
     }
+
+    fn may_fail(&self) -> bool {
+        // Comparing numbers cannot; comparing what the program has made may.
+        bounds::<T>().0.is_none()
+    }
 }
 
 impl<T: PartialOrd + Clone + 'static> Combine<T> for Max {
@@ -272,6 +291,11 @@ impl<T: PartialOrd + Clone + 'static> Combine<T> for Max {
 
     fn identity(&self) -> Option<T> {
         bounds().0
+    }
+
+    fn may_fail(&self) -> bool {
+        // Comparing numbers cannot; comparing what the program has made may.
+        bounds::<T>().0.is_none()
     }
 }
 
@@ -303,10 +327,12 @@ macro_rules! integers {
         impl Combine<$type> for Sum {
             fn combine(&self, acc: &mut $type, with: &$type) { *acc = acc.wrapping_add(*with); }
             fn identity(&self) -> Option<$type> { Some(0) }
+            fn may_fail(&self) -> bool { false }
         }
         impl Combine<$type> for Product {
             fn combine(&self, acc: &mut $type, with: &$type) { *acc = acc.wrapping_mul(*with); }
             fn identity(&self) -> Option<$type> { Some(1) }
+            fn may_fail(&self) -> bool { false }
         }
         impl Combine<$type> for Checked<Sum> {
             fn combine(&self, acc: &mut $type, with: &$type) {
@@ -337,6 +363,9 @@ macro_rules! bitwise {
             fn identity(&self) -> Option<$type> {
                 Some($ones)
             }
+            fn may_fail(&self) -> bool {
+                false
+            }
         }
         impl Combine<$type> for Or {
             fn combine(&self, acc: &mut $type, with: &$type) {
@@ -345,6 +374,9 @@ macro_rules! bitwise {
             fn identity(&self) -> Option<$type> {
                 Some($zeros)
             }
+            fn may_fail(&self) -> bool {
+                false
+            }
         }
         impl Combine<$type> for Xor {
             fn combine(&self, acc: &mut $type, with: &$type) {
@@ -352,6 +384,9 @@ macro_rules! bitwise {
             }
             fn identity(&self) -> Option<$type> {
                 Some($zeros)
+            }
+            fn may_fail(&self) -> bool {
+                false
             }
         }
     };
@@ -362,10 +397,12 @@ macro_rules! floats {
         impl Combine<$type> for Sum {
             fn combine(&self, acc: &mut $type, with: &$type) { *acc += *with; }
             fn identity(&self) -> Option<$type> { Some(0.0) }
+            fn may_fail(&self) -> bool { false }
         }
         impl Combine<$type> for Product {
             fn combine(&self, acc: &mut $type, with: &$type) { *acc *= *with; }
             fn identity(&self) -> Option<$type> { Some(1.0) }
+            fn may_fail(&self) -> bool { false }
         }
     )* };
 }
@@ -388,6 +425,11 @@ impl<T, C: Combine<T>> Combine<Vec<T>> for Each<C> {
     fn rule(&self) -> Rule {
         self.0.rule()
     }
+
+    fn may_fail(&self) -> bool {
+        // Where elements are folded, vectors may differ in length.
+        self.0.rule() == Rule::Fold || self.0.may_fail()
+    }
 }
 
 impl<T, C: Combine<T>, const N: usize> Combine<[T; N]> for Each<C> {
@@ -404,5 +446,9 @@ impl<T, C: Combine<T>, const N: usize> Combine<[T; N]> for Each<C> {
 
     fn rule(&self) -> Rule {
         self.0.rule()
+    }
+
+    fn may_fail(&self) -> bool {
+        self.0.may_fail()
     }
 }

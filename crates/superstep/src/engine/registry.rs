@@ -7,6 +7,7 @@
 use super::exchange::{Outbox, Payload};
 use crate::error::{Error, ErrorKind, Result};
 use fabric::Circle;
+use serde::{Deserialize, Serialize};
 use std::{
     any::Any,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -59,6 +60,17 @@ pub(crate) trait Object: Any {
         Ok(())
     }
 
+    /// Whether it keeps records until all are here, so that [`attempt`](Self::attempt) can be taken back.
+    fn keeps(&self) -> bool {
+        false
+    }
+
+    /// Commits the records that were kept for the time being: [`commit`](Self::commit) makes it final, and
+    /// [`abandon`](Self::abandon) takes it back. A second call before that does nothing.
+    fn attempt(&self) -> Result {
+        Ok(())
+    }
+
     /// Commits the records that were kept. It may be called when there are none.
     fn commit(&self) -> Result {
         Ok(())
@@ -72,7 +84,7 @@ pub(crate) trait Object: Any {
     /// Ends the boundary.
     fn settle(&self) {}
 
-    /// Forgets what was collected for others in a step that failed.
+    /// Forgets what was collected for others in a step that failed, and takes back what was attempted.
     fn abandon(&self) {}
 
     /// Follows the new numbering: `stayed` lists the old ranks of those who stay.
@@ -148,9 +160,23 @@ impl<T: ?Sized> Numbered<T> {
             self.all[number as usize] = Some(one);
             return number;
         }
+        let number = u32::try_from(self.all.len()).ok().filter(|&number| number < VARIABLE);
+        let number = number.expect("a group has fewer than 2^31 objects and as many variables");
         self.all.push(Some(one));
         self.dropped.push(Vec::new());
-        (self.all.len() - 1) as u32
+        number
+    }
+
+    fn numbers(&self) -> Numbers {
+        Numbers { count: self.all.len(), free: self.free.len() }
+    }
+
+    /// Follows what all members together have given. Numbers are only taken off the end of the free ones between two
+    /// boundaries, so what is left of the shortest list is what all of them have left.
+    fn follow(&mut self, numbers: Numbers) {
+        self.all.resize_with(numbers.count, || None);
+        self.dropped.resize_with(numbers.count, Vec::new);
+        self.free.truncate(numbers.free);
     }
 
     fn get(&self, number: u32) -> Option<&Rc<T>> {
@@ -184,6 +210,47 @@ impl<T: ?Sized> Numbered<T> {
     }
 }
 
+/// Which numbers members have given: if they have declared different things, these differ too, and they agree on what
+/// is free on all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Given {
+    pub(crate) keys: u64,
+    variables: Numbers,
+    objects: Numbers,
+}
+
+/// How many numbers there are, and how many of those that may be given again are left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Numbers {
+    count: usize,
+    free: usize,
+}
+
+impl Numbers {
+    fn meld(self, other: Self) -> Self {
+        Self { count: self.count.max(other.count), free: self.free.min(other.free) }
+    }
+}
+
+impl Given {
+    /// What is given on one of two members.
+    pub(crate) fn meld(self, other: Self) -> Self {
+        Self {
+            keys: self.keys.max(other.keys),
+            variables: self.variables.meld(other.variables),
+            objects: self.objects.meld(other.objects),
+        }
+    }
+}
+
+/// Something that was declared since the members last agreed on what was.
+enum Fresh {
+    Variable(u32),
+    Object(u32),
+    /// Something else, and how to take it back.
+    Other(Box<dyn FnOnce()>),
+}
+
 /// What a group has declared, and what of it this step has touched.
 #[derive(Default)]
 pub(crate) struct Registry {
@@ -207,6 +274,8 @@ pub(crate) struct Registry {
     buried: Vec<Rc<dyn Object>>,
     /// A description of the last declarations, for messages.
     pub(crate) declared: Vec<String>,
+    /// What was declared since the members last agreed on that.
+    fresh: Vec<Fresh>,
 }
 
 /// Marks a number in a list of drops as a variable's.
@@ -215,12 +284,54 @@ const VARIABLE: u32 = 1 << 31;
 impl Registry {
     pub(crate) fn add_variable(&mut self, variable: Rc<dyn Variable>) -> u32 {
         self.describe(variable.declaration());
-        self.variables.add(variable)
+        let number = self.variables.add(variable);
+        self.fresh.push(Fresh::Variable(number));
+        number
     }
 
     pub(crate) fn add_object(&mut self, object: Rc<dyn Object>) -> u32 {
         self.describe(object.describe());
-        self.objects.add(object)
+        let number = self.objects.add(object);
+        self.fresh.push(Fresh::Object(number));
+        number
+    }
+
+    /// Notes how to take back something else that was declared.
+    pub(crate) fn undo_with(&mut self, undo: Box<dyn FnOnce()>) {
+        self.fresh.push(Fresh::Other(undo));
+    }
+
+    /// What was declared is everybody's.
+    #[inline]
+    pub(crate) fn keep_fresh(&mut self) {
+        self.fresh.clear();
+    }
+
+    /// Which numbers were given so far, and how many keys.
+    pub(crate) fn given(&self, keys: u64) -> Given {
+        Given { keys, variables: self.variables.numbers(), objects: self.objects.numbers() }
+    }
+
+    /// Forgets what was declared since the members last agreed, and returns what there is to do about it. Its numbers
+    /// are given to nothing else as long as somebody has a handle with one of them.
+    pub(crate) fn void_fresh(&mut self, given: &Given) -> Vec<Box<dyn FnOnce()>> {
+        let mut undone = Vec::new();
+        for fresh in self.fresh.drain(..).rev() {
+            match fresh {
+                Fresh::Variable(number) => drop(self.variables.all[number as usize].take()),
+                Fresh::Object(number) => self.buried.extend(self.objects.all[number as usize].take()),
+                Fresh::Other(undo) => undone.push(undo),
+            }
+        }
+        self.variables.follow(given.variables);
+        self.objects.follow(given.objects);
+        let objects = &self.objects;
+        for list in [&mut self.queues, &mut self.outgoing, &mut self.touched] {
+            list.retain(|&number| objects.get(number).is_some());
+        }
+        // They would be compared with those of other members again.
+        self.declared.clear();
+        undone
     }
 
     /// Keeps the last few descriptions: members differ, if at all, in what they have declared since the last boundary.
@@ -237,6 +348,11 @@ impl Registry {
 
     pub(crate) fn object(&self, number: u32) -> Option<&Rc<dyn Object>> {
         self.objects.get(number)
+    }
+
+    /// Whether there is such an object, and it keeps records.
+    pub(crate) fn keeps(&self, number: u32) -> bool {
+        self.object(number).is_some_and(|object| object.keeps())
     }
 
     /// Notes that this processor has dropped its handle of a variable.

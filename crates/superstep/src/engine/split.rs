@@ -2,7 +2,7 @@
 
 use super::{
     boundary::Kind,
-    checks::mix,
+    checks::{mix, type_hash},
     core::{Core, Phase},
     group::Group,
     items::Tally,
@@ -53,7 +53,7 @@ pub struct Weighted<'w>(pub &'w [f64]);
 /// Splits into so many subgroups, all of which run: with fewer processors than that, some one after another (G2).
 ///
 /// The body may then be called several times on one processor, so it is a closure that can be; `split` returns what the
-/// last call returned.
+/// last call returned. Subgroups are made when their turn comes, however many there are.
 ///
 /// ```
 /// use superstep::{Config, Every};
@@ -162,7 +162,7 @@ macro_rules! may_run_again {
 may_run_again!(Every, Split<'_>);
 
 /// A subgroup that this processor is in: its number, its members by their ranks in the parent, and my rank in it.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Subgroup {
     pub(crate) id: usize,
     pub(crate) members: Vec<usize>,
@@ -176,16 +176,34 @@ impl Subgroup {
     }
 }
 
+/// The subgroups that this processor runs in, one after another. There may be more than a list could hold.
+pub(crate) enum Mine {
+    /// One that it is in together with others, or none.
+    One(Option<Subgroup>),
+    /// Every `size`-th of `count`, each alone.
+    Alone { rank: usize, count: usize, size: usize },
+}
+
+impl Mine {
+    pub(crate) fn each(&self) -> impl Iterator<Item = Subgroup> {
+        let (one, rank, alone) = match self {
+            Self::One(one) => (one.clone(), 0, (0..0).step_by(1)),
+            &Self::Alone { rank, count, size } => (None, rank, (rank..count).step_by(size)),
+        };
+        one.into_iter().chain(alone.map(move |id| Subgroup { id, members: vec![rank], rank: 0 }))
+    }
+}
+
 /// What a split hands to its subgroups and takes back from them.
 pub(crate) trait Luggage {
     /// What the body gets besides its group.
     type Item;
 
     /// Adds what must agree on all members to the boundary that leads into the subgroups, of which there are `count`.
-    fn declare(&mut self, core: &Core, count: usize);
+    fn declare(&mut self, core: &Core, count: usize) -> Result;
 
     /// Fetches what this processor's subgroups need. Every member of the parent takes part.
-    fn fetch(&mut self, core: &Rc<Core>, mine: &[Subgroup], site: &'static Location<'static>) -> Result;
+    fn fetch(&mut self, core: &Rc<Core>, mine: &Mine, site: &'static Location<'static>) -> Result;
 
     /// Makes the item of this processor's next subgroup.
     fn unpack(&mut self, group: &mut Group, site: &'static Location<'static>) -> Result<Self::Item>;
@@ -201,9 +219,11 @@ pub(crate) trait Luggage {
 impl Luggage for () {
     type Item = ();
 
-    fn declare(&mut self, _: &Core, _: usize) {}
+    fn declare(&mut self, _: &Core, _: usize) -> Result {
+        Ok(())
+    }
 
-    fn fetch(&mut self, _: &Rc<Core>, _: &[Subgroup], _: &'static Location<'static>) -> Result {
+    fn fetch(&mut self, _: &Rc<Core>, _: &Mine, _: &'static Location<'static>) -> Result {
         Ok(())
     }
 
@@ -233,7 +253,7 @@ where
     core.phase.set(Phase::Split);
     let mut body = Some(body);
     let mut result = Ok(None);
-    for subgroup in subgroups {
+    for subgroup in subgroups.each() {
         let sub = join(core, key, &subgroup, site);
         let mut group = Group::new(Rc::clone(&sub));
         let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -257,23 +277,21 @@ where
 }
 
 /// Agrees with the others on the split. Returns the key that its circles have in common, and the subgroups that this
-/// processor runs in, one after another.
+/// processor runs in.
 fn enter(
     core: &Rc<Core>,
     how: &Split<'_>,
     luggage: &mut impl Luggage,
     site: &'static Location<'static>,
-) -> Result<(u64, Vec<Subgroup>)> {
+) -> Result<(u64, Mine)> {
     core.begin(site, Phase::Split);
     let (term, words) = terms(how);
     core.add_term(term, words);
-    luggage.declare(
-        core,
-        match *how {
-            Split::Even(count) | Split::Every(count) | Split::By(count, _) => count,
-            Split::Weighted(weights) => weights.len(),
-        },
-    );
+    let count = match *how {
+        Split::Even(count) | Split::Every(count) | Split::By(count, _) => count,
+        Split::Weighted(weights) => weights.len(),
+    };
+    luggage.declare(core, count).inspect_err(|_| core.phase.set(Phase::Between))?;
     let choices = match *how {
         Split::By(count, choice) => {
             let choice = choice.filter(|&choice| choice < count).map_or(u64::MAX, |choice| choice as u64);
@@ -288,22 +306,22 @@ fn enter(
             let what = "a split into 0 subgroups; ask for at least 1";
             return Err(core.closed_error(ErrorKind::BadGroupCount, what));
         }
-        Split::Even(count) => vec![even(count, rank, size)],
-        Split::Every(count) if count <= size => vec![even(count, rank, size)],
-        Split::Every(count) => (rank..count).step_by(size).map(|id| Subgroup::new(id, vec![rank], rank)).collect(),
+        Split::Even(count) => Mine::One(even(count, rank, size)),
+        Split::Every(count) if count <= size => Mine::One(even(count, rank, size)),
+        Split::Every(count) => Mine::Alone { rank, count, size },
         Split::Weighted(weights) => {
             let sizes = share(weights, size).map_err(|what| core.closed_error(ErrorKind::BadWeight, what))?;
-            vec![consecutive(&sizes, rank)]
+            Mine::One(consecutive(&sizes, rank))
         }
         Split::By(..) => {
             let all = choices.map(|choices| core.settled(&choices)).unwrap_or_default();
             let of = |rank: usize| all.get(rank).copied().unwrap_or(u64::MAX);
             let id = of(rank);
             let members: Vec<usize> = (0..size).filter(|&member| of(member) == id).collect();
-            vec![if id == u64::MAX { None } else { Subgroup::new(id as usize, members, rank) }]
+            Mine::One(if id == u64::MAX { None } else { Subgroup::new(id as usize, members, rank) })
         }
     };
-    Ok((core.fresh_key(), subgroups.into_iter().flatten().collect()))
+    Ok((core.fresh_key(), subgroups))
 }
 
 /// Makes the subgroup.
@@ -313,15 +331,19 @@ fn join(core: &Rc<Core>, key: u64, subgroup: &Subgroup, site: &'static Location<
     Core::new(circle, key, Some(Rc::clone(core)), subgroup.id, site, 0, core.sources.clone())
 }
 
+/// The form of split that is a plain number: only its type is used.
+enum Even {}
+
 /// What must agree on all members, as a number and in words.
 fn terms(how: &Split<'_>) -> (u64, String) {
     match how {
-        Split::Even(count) => (mix(1, *count as u64), format!("{count} subgroups")),
-        Split::Every(count) => (mix(2, *count as u64), format!("every one of {count} subgroups")),
+        Split::Even(count) => (mix(type_hash::<Even>(), *count as u64), format!("{count} subgroups")),
+        Split::Every(count) => (mix(type_hash::<Every>(), *count as u64), format!("every one of {count} subgroups")),
         Split::Weighted(weights) => {
-            (mix(3, Core::hash_numbers(weights.iter().map(|weight| weight.to_bits()))), format!("weights {weights:?}"))
+            let bits = weights.iter().map(|weight| weight.to_bits());
+            (mix(type_hash::<Weighted<'static>>(), Core::hash_numbers(bits)), format!("weights {weights:?}"))
         }
-        Split::By(count, _) => (mix(4, *count as u64), format!("a choice of {count} subgroups")),
+        Split::By(count, _) => (mix(type_hash::<By>(), *count as u64), format!("a choice of {count} subgroups")),
     }
 }
 

@@ -6,33 +6,55 @@
 
 use super::{Epoch, letter::Note, object::Target};
 use crate::{
-    engine::{Combine, Value, damaged, decode_next, mix, type_hash},
-    error::{ErrorKind, Result},
+    engine::{Combine, Core, Value, damaged, decode_next, fold_into, mix, type_hash},
+    error::{Error, ErrorKind, Result},
 };
-use std::panic::Location;
+use std::{any::type_name, panic::Location};
+
+/// The verbs, each with its method and operator: only their types are used, to tell them apart.
+struct Broadcast<M>(M);
+struct Reduce<M, C>(M, C);
+
+/// Marks what a member says where the operator has refused: an error instead of a value.
+enum Refused {}
+
+fn refused(about: u64) -> u64 {
+    mix(about, type_hash::<Refused>())
+}
 
 impl Epoch {
-    /// Tells another member something in the collective with this number.
-    fn tell<V: Value>(&self, to: usize, number: u64, about: u64, value: V) -> Result {
-        self.state.lanes.borrow_mut()[to].note(number, about, value)?;
+    /// Tells another member something in the collective with this number: a value, or why there is none.
+    fn tell<V: Value>(&self, to: usize, number: u64, about: u64, value: Result<V>) -> Result {
+        let mut lanes = self.state.lanes.borrow_mut();
+        match value {
+            Ok(value) => lanes[to].note(number, about, value)?,
+            Err(error) => lanes[to].note(number, refused(about), error.report().to_vec())?,
+        };
+        drop(lanes);
         self.post(to)
     }
 
     /// Waits for what another member says in the collective with this number.
-    fn hear<V: Value>(&self, from: usize, number: u64, about: u64, site: &'static Location<'static>) -> Result<V> {
+    fn hear<V: Value>(
+        &self,
+        from: usize,
+        number: u64,
+        about: u64,
+        site: &'static Location<'static>,
+    ) -> Result<Result<V>> {
         let why = || format!("for rank {from} in a collective ({}:{})", site.file(), site.line());
         let find = || self.state.notes.borrow_mut().remove(&(number, from));
         let (theirs, note) = self.wait_until(&why, find)?;
+        if theirs == refused(about) {
+            return Ok(Err(Error::read(self.core.processor, &open::<Vec<u8>>(note)?)));
+        }
         if theirs != about {
             let what = format!("rank {} and rank {from} are in different collectives of this epoch", self.rank());
             let error = self.core.error(ErrorKind::StepMismatch, what, site);
             self.note_failure(&error);
             return Err(error);
         }
-        match note {
-            Note::Moved(moved) => Ok(*moved.downcast::<V>().map_err(|_| damaged())?),
-            Note::Encoded { bytes, at } => decode_next(&mut bytes.get(at).ok_or_else(damaged)?),
-        }
+        open(note).map(Ok)
     }
 
     fn next_collective(&self) -> u64 {
@@ -46,10 +68,10 @@ impl Epoch {
         &self,
         root: usize,
         number: u64,
-        value: Option<V>,
+        value: Option<Result<V>>,
         about: u64,
         site: &'static Location<'static>,
-    ) -> Result<V> {
+    ) -> Result<Result<V>> {
         let (size, place) = (self.size(), (self.rank() + self.size() - root) % self.size());
         let whom = |place: usize| (place + root) % size;
         let mut distance = 1;
@@ -96,14 +118,15 @@ impl Epoch {
         method: M,
     ) {
         let site = Location::caller();
-        let about = mix(mix(type_hash::<M>(), 0xB0), root as u64);
         let mine = self.core.check_rank(root, site).and_then(|()| {
+            let object = on.refer().name_in(&self.core, site)?;
+            let about = Core::hash_numbers([type_hash::<Broadcast<M>>(), object, root as u64]);
             let args = args.filter(|_| self.rank() == root);
             if self.rank() == root && args.is_none() {
                 let what = format!("rank {root} broadcasts and gives no arguments");
                 return Err(self.core.error(ErrorKind::NoValue, what, site));
             }
-            self.spread(root, self.next_collective(), args, about, site)
+            self.spread(root, self.next_collective(), args.map(Ok), about, site)?
         });
         match mine {
             Ok(args) => self.call(self.rank(), on, args, method),
@@ -128,6 +151,11 @@ impl Epoch {
     /// # Cost
     ///
     /// The way up and down a tree of all processors.
+    ///
+    /// # Panics
+    ///
+    /// If the operator refuses or panics, or finds that values differ which should be the same. All members have the
+    /// same error then, and it is the error of the epoch.
     #[track_caller]
     pub fn reduce<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + Send + 'static>(
         &self,
@@ -138,22 +166,38 @@ impl Epoch {
     ) -> R {
         let site = Location::caller();
         let mine = self.call(self.rank(), on, args, method);
-        self.combine(mine, &op, mix(type_hash::<M>(), 0x2E), site).unwrap_or_else(|error| error.raise())
+        let combined = on.refer().name_in(&self.core, site).and_then(|object| {
+            let about = Core::hash_numbers([verb::<M, R>(&op), object]);
+            self.combine(mine, &op, about, site)
+        });
+        let combined = combined.unwrap_or_else(|error| error.raise());
+        combined.unwrap_or_else(|error| {
+            self.note_failure(&error);
+            error.raise()
+        })
     }
 
+    /// Combines everybody's value. The inner error is everybody's.
     fn combine<R: Value>(
         &self,
-        mut mine: R,
+        mine: R,
         op: &impl Combine<R>,
         about: u64,
         site: &'static Location<'static>,
-    ) -> Result<R> {
+    ) -> Result<Result<R>> {
         let (me, size, number) = (self.rank(), self.size(), self.next_collective());
+        let name = || format!("a {} in a reduce of this epoch", type_name::<R>());
+        let mut mine = Ok(mine);
         let mut distance = 1;
         while distance < size && me.is_multiple_of(2 * distance) {
             if me + distance < size {
-                let theirs: R = self.hear(me + distance, number, about, site)?;
-                op.combine(&mut mine, &theirs);
+                let theirs: Result<R> = self.hear(me + distance, number, about, site)?;
+                mine = match (mine, theirs) {
+                    (Ok(mut mine), Ok(theirs)) => fold_into(op, &mut mine, &theirs, &name)
+                        .map(|()| mine)
+                        .map_err(|error| self.core.error(error.kind(), error, site)),
+                    (Err(error), _) | (_, Err(error)) => Err(error),
+                };
             }
             distance *= 2;
         }
@@ -163,5 +207,21 @@ impl Epoch {
         }
         self.tell(me - distance, number - 1, about, mine)?;
         self.spread(0, number, None, about, site)
+    }
+}
+
+/// A reduce by its method and operator, as a number.
+fn verb<M: 'static, R: Value>(op: &impl Combine<R>) -> u64 {
+    fn of<M: 'static, C: 'static>(_: &C) -> u64 {
+        type_hash::<Reduce<M, C>>()
+    }
+    of::<M, _>(op)
+}
+
+/// What a note says.
+fn open<V: Value>(note: Note) -> Result<V> {
+    match note {
+        Note::Moved(moved) => Ok(*moved.downcast::<V>().map_err(|_| damaged())?),
+        Note::Encoded { bytes, at } => decode_next(&mut bytes.get(at).ok_or_else(damaged)?),
     }
 }

@@ -100,6 +100,13 @@ impl<T: Element> Cells<T> {
         }
     }
 
+    fn len(&self) -> usize {
+        match self {
+            Self::Words(words) => words.len(),
+            Self::Locked(cells) => cells.len(),
+        }
+    }
+
     #[inline]
     fn load(&self, at: usize) -> T {
         match self {
@@ -249,7 +256,8 @@ impl Group {
         let key = core.fresh_key();
         let mut make = || Arc::new(Cells::new(len, init)) as Shared;
         let common = core.circle.borrow().common(key, &mut make);
-        let cells = common.and_then(|common| common.downcast::<Cells<T>>().ok());
+        // Whoever declares another array than the others finds theirs here, and an error at the boundary.
+        let cells = common.and_then(|common| common.downcast::<Cells<T>>().ok()).filter(|cells| cells.len() == len);
         let is_owner = core.rank.get() == owner;
         let store = match cells {
             Some(cells) => {
@@ -282,7 +290,8 @@ impl<T: Element> VolatileArray<T> {
     #[inline]
     pub fn at(&self, at: usize) -> Volatile<T> {
         if at >= self.0.len {
-            let what = format!("element {at} of a volatile array of {}", self.0.len);
+            let (len, rank) = (self.0.len, self.0.core.rank.get());
+            let what = format!("element {at} of a volatile array of {len} {}; rank {rank} names it", type_name::<T>());
             self.0.core.error(ErrorKind::IndexOutOfRange, what, Location::caller()).raise();
         }
         Volatile { inner: Rc::clone(&self.0), at }

@@ -260,14 +260,18 @@ impl Step {
     pub fn try_send<G: Value, T: Value>(&self, queue: &Queue<G, T>, to: usize, tag: G, value: T) -> Result {
         self.core.check_member(&queue.core, "queue", Location::caller())?;
         self.core.check_rank(to, Location::caller())?;
+        if !queue.end.has_sent.get() {
+            let mut registry = self.core.registry();
+            let is_there = registry.object(queue.number).is_some();
+            self.core.check_declared(is_there, &|| queue.end.describe(), Location::caller())?;
+            registry.outgoing.push(queue.number);
+            queue.end.has_sent.set(true);
+        }
         let mut sent = queue.end.sent.borrow_mut();
         if sent.len() <= to {
             sent.resize_with(self.size(), Vec::new);
         }
         sent[to].push((tag, value));
-        if !queue.end.has_sent.replace(true) {
-            self.core.registry().outgoing.push(queue.number);
-        }
         Ok(())
     }
 }

@@ -79,7 +79,8 @@ impl<T: Value> Variable for Copy<T> {
 
     fn meld(&self, left: &[u8], right: &[u8], out: &mut Vec<u8>) -> Result {
         self.with_operator(|op| {
-            fold(op.rule(), |acc, with| op.combine(acc, with), &|| format!("the {}", self.describe()), left, right, out)
+            let name = || format!("the {}", self.describe());
+            fold(op.rule(), |acc, with| op.combine(acc, with), &name, (left, right), out)
         })
     }
 
@@ -166,7 +167,9 @@ impl Group {
     }
 }
 
+/// A variable with its operator, and another operator for one step: only their types are used.
 struct Declared<T, C>(T, C);
+struct Replaced<T, C>(T, C);
 
 impl<T: Value> Shared<T> {
     /// A clone of this processor's copy.
@@ -212,10 +215,10 @@ impl<T: Value> Shared<T> {
     pub fn set(&self, value: T) {
         self.check_open();
         let Ok(mut copy) = self.copy.value.try_borrow_mut() else { self.refuse_while_borrowed() };
+        self.mark_written();
         let old = std::mem::replace(&mut *copy, value);
         drop(copy);
         self.copy.agreed.borrow_mut().get_or_insert(old);
-        self.mark_written();
     }
 
     /// Lends this processor's copy.
@@ -251,8 +254,8 @@ impl<T: Value> Shared<T> {
     pub fn write(&self) -> RefMut<'_, T> {
         self.check_open();
         let Ok(copy) = self.copy.value.try_borrow_mut() else { self.refuse_while_borrowed() };
-        self.copy.agreed.borrow_mut().get_or_insert_with(|| copy.clone());
         self.mark_written();
+        self.copy.agreed.borrow_mut().get_or_insert_with(|| copy.clone());
         copy
     }
 
@@ -271,16 +274,22 @@ impl<T: Value> Shared<T> {
         self.core.error(ErrorKind::StillBorrowed, what, Location::caller()).raise()
     }
 
+    #[track_caller]
     fn mark_written(&self) {
-        self.copy.is_written.set(true);
         self.mark();
+        self.copy.is_written.set(true);
     }
 
     /// Makes the boundary look at this copy.
+    #[track_caller]
     fn mark(&self) {
         let step = self.core.steps.get().wrapping_add(1);
-        if self.copy.marked.replace(step) != step || step == 0 {
+        if self.copy.marked.get() != step || step == 0 {
             let mut registry = self.core.registry();
+            let is_there = registry.variable(self.number).is_some();
+            let checked = self.core.check_declared(is_there, &|| self.copy.describe(), Location::caller());
+            checked.unwrap_or_else(|error| error.raise());
+            self.copy.marked.set(step);
             if !registry.written.contains(&self.number) {
                 registry.written.push(self.number);
             }
@@ -329,7 +338,7 @@ impl Step {
     pub fn combine<T: Value, C: Combine<T>>(&self, x: &Shared<T>, op: C) {
         self.core.check_member(&x.core, "variable", Location::caller()).unwrap_or_else(|error| error.raise());
         let name = format!("operator {} for the {}", type_name::<C>(), x.copy.describe());
-        self.core.add_term(type_hash::<C>().wrapping_mul(u64::from(x.number) + 1), name);
+        self.core.add_term(Core::hash_numbers([type_hash::<Replaced<T, C>>(), u64::from(x.number)]), name);
         *x.copy.instead.borrow_mut() = Some(Box::new(Forgotten(op)));
         x.mark();
     }
@@ -352,7 +361,8 @@ impl Step {
     pub fn combine_prefix<T: Value + Default, C: Combine<T>>(&self, x: &Shared<T>, op: C) -> Pending<T> {
         self.combine(x, op);
         let none = op.identity().unwrap_or_default();
-        self.core.place(PrefixOf::<T> { variable: x.number, value: Some(none) }, u64::from(x.number))
+        let prefix = PrefixOf::<T> { variable: x.number, value: Some(none), may_fail: op.may_fail() };
+        self.core.place(prefix, u64::from(x.number))
     }
 }
 
@@ -360,6 +370,8 @@ impl Step {
 struct PrefixOf<T> {
     variable: u32,
     value: Option<T>,
+    /// Whether the operator may.
+    may_fail: bool,
 }
 
 impl<T: Value> Item for PrefixOf<T> {
@@ -369,6 +381,10 @@ impl<T: Value> Item for PrefixOf<T> {
 
     fn needs(&self) -> Needs {
         Needs::Before
+    }
+
+    fn may_fail(&self) -> bool {
+        self.may_fail
     }
 
     fn follows(&self) -> Option<u32> {

@@ -4,7 +4,7 @@ use std::{env, process::Command};
 
 /// The claims that can run there. Those that name their fabrics themselves, and one that counts in memory that all can
 /// see, are left out.
-const CLAIMS: [&str; 15] = [
+const CLAIMS: [&str; 18] = [
     "abandoned::",
     "areas::",
     "array",
@@ -15,11 +15,14 @@ const CLAIMS: [&str; 15] = [
     "leaving::",
     "outcomes::",
     "paged",
+    "pairs::",
     "queues::",
+    "refusals::",
     "shared::",
     "steps::",
     "transfers::",
     "volatile::",
+    "wordings::",
 ];
 
 fn suite(more: &[&str]) -> String {

@@ -67,7 +67,8 @@ impl Home {
     /// The error of one that names something that is not there.
     #[cold]
     pub(super) fn missing(&self, core: &Core, index: usize, len: usize, site: &Location<'_>) -> Error {
-        let what = format!("index {index} of the {}, which has {len}", self.describe());
+        let rank = core.rank.get();
+        let what = format!("index {index} of the {}, which has {len}; rank {rank} names it", self.describe());
         core.error(ErrorKind::IndexOutOfRange, what, site)
     }
 }

@@ -279,9 +279,9 @@ impl<T: Element> Area<T> {
         section.spans(&[len]).map(|[span]| span).map_err(|bad| match bad {
             BadSection::Beyond(what) => {
                 let what = format!("{what}, which is what the area has on rank {of}");
-                self.core.error(ErrorKind::OutOfBounds, what, site)
+                self.core.error_of(ErrorKind::OutOfBounds, what, &*self.part, site)
             }
-            BadSection::Contradicts(what) => self.core.error(ErrorKind::BadSection, what, site),
+            BadSection::Contradicts(what) => self.core.error_of(ErrorKind::BadSection, what, &*self.part, site),
         })
     }
 
@@ -295,7 +295,7 @@ impl<T: Element> Area<T> {
                 let what = format!(
                     "{len} elements at offset {at} end {beyond} beyond the area, which has {there} on rank {of}"
                 );
-                Err(self.core.error(ErrorKind::OutOfBounds, what, site))
+                Err(self.core.error_of(ErrorKind::OutOfBounds, what, &*self.part, site))
             }
         }
     }

@@ -256,7 +256,9 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
     #[must_use = "the array comes back with its operator"]
     pub fn combining<C: Combine<T>>(self, op: C) -> Self {
         let operator = Operator::new(op);
-        self.core.declare(operator.key);
+        let (part, before) = (Rc::clone(&self.part), self.part.operator.get());
+        let what = Core::hash_numbers([operator.key, u64::from(self.number)]);
+        self.core.declare_until(what, move || part.operator.set(before));
         self.core.registry().describe(format!("{} combining {}", self.part.describe(), type_name::<C>()));
         self.part.operator.set(operator);
         self
@@ -498,7 +500,7 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
         } else {
             format!("index {index} in dimension {dimension} of an array of shape {:?}", self.shape)
         };
-        self.core.error(ErrorKind::IndexOutOfRange, what, site).raise()
+        self.core.error_of(ErrorKind::IndexOutOfRange, what, &*self.part, site).raise()
     }
 
     /// Refuses the number of an element that there is not.
@@ -509,14 +511,14 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
     #[cold]
     pub(super) fn bad_index(&self, index: usize, site: &Location<'_>) -> Error {
         let what = format!("index {index} of an array of {}", self.part.len);
-        self.core.error(ErrorKind::IndexOutOfRange, what, site)
+        self.core.error_of(ErrorKind::IndexOutOfRange, what, &*self.part, site)
     }
 
     /// Refuses a section that the array does not have.
     pub(super) fn check_section(&self, section: &impl Section<N>, site: &Location<'_>) -> Result<[Span; N]> {
         section.spans(&self.shape).map_err(|bad| match bad {
-            BadSection::Beyond(what) => self.core.error(ErrorKind::OutOfBounds, what, site),
-            BadSection::Contradicts(what) => self.core.error(ErrorKind::BadSection, what, site),
+            BadSection::Beyond(what) => self.core.error_of(ErrorKind::OutOfBounds, what, &*self.part, site),
+            BadSection::Contradicts(what) => self.core.error_of(ErrorKind::BadSection, what, &*self.part, site),
         })
     }
 

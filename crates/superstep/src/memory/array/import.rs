@@ -7,8 +7,8 @@ use super::{
 };
 use crate::{
     engine::{
-        Any, By, Core, Element, Every, Group, Kind, Luggage, Outcome, Pending, Phase, Split, Splitting, Step, Subgroup,
-        Weighted, run_split,
+        Any, By, Core, Element, Every, Group, Kind, Luggage, Mine, Outcome, Pending, Phase, Split, Splitting, Step,
+        Subgroup, Weighted, run_split, type_hash,
     },
     error::{ErrorKind, Result},
     memory::section::Span,
@@ -194,19 +194,24 @@ impl<T: Element, D: Distribution> Imports<'_, T, D> {
 impl<T: Element, D: Distribution> Luggage for Imports<'_, T, D> {
     type Item = Array<T, D>;
 
-    fn declare(&mut self, core: &Core, count: usize) {
-        self.sections = (0..count).map(self.part).collect();
+    fn declare(&mut self, core: &Core, count: usize) -> Result {
+        if self.sections.try_reserve_exact(count).is_err() {
+            let what = format!("there is no memory for the sections of {count} subgroups");
+            return Err(core.error(ErrorKind::OutOfMemory, what, core.site.get()));
+        }
+        self.sections.extend((0..count).map(self.part));
         let ends = self.sections.iter().flat_map(|section| [section.start as u64, section.end as u64]);
-        let hash = Core::hash_numbers(ends.chain([u64::from(self.array.number)]));
+        let hash = Core::hash_numbers(ends.chain([type_hash::<Import<T, D>>(), u64::from(self.array.number)]));
         core.add_term(hash, format!("sections {:?} of array {}", self.sections, self.array.number));
+        Ok(())
     }
 
-    fn fetch(&mut self, core: &Rc<Core>, mine: &[Subgroup], site: &'static Location<'static>) -> Result {
+    fn fetch(&mut self, core: &Rc<Core>, mine: &Mine, site: &'static Location<'static>) -> Result {
         self.check(core)?;
         core.begin(site, Phase::Step);
         let step = Step { core: Rc::clone(core) };
         let mut pending: Vec<Pending<Vec<T>>> = Vec::new();
-        let imports: Vec<Import<T, D>> = mine.iter().map(|subgroup| self.plan(subgroup)).collect();
+        let imports: Vec<Import<T, D>> = mine.each().map(|subgroup| self.plan(&subgroup)).collect();
         for import in &imports {
             pending.push(if let [(first, count)] = import.runs[..] {
                 step.mirror_spans(self.array, [Span { first, step: 1, count }], Vec::new(), site)

@@ -7,7 +7,7 @@ use super::{
     lanes::{Outgoing, WINDOW},
     layout::Map,
     wire,
-    writes::{self, Home, Letter, Operator, Run},
+    writes::{self, Home, Letter, Operator, Refusal, Replaced, Run},
 };
 use crate::{
     engine::{Address, CARRIED, Carrying, Element, Object, Outbox, Payload, Record},
@@ -44,6 +44,8 @@ pub(super) struct Part<T: Element, M> {
     /// What was written here in the step whose boundary this is, by ascending rank.
     #[expect(clippy::vec_box, reason = "a letter travels in its box, and goes back in it")]
     pub(super) incoming: RefCell<Vec<Box<Letter<T>>>>,
+    /// What was here before an attempt to commit that.
+    replaced: RefCell<Option<Replaced<T>>>,
     /// What is carried to owners in other processes in this boundary.
     pub(super) leaving: RefCell<Vec<Leaving<T>>>,
     pub(super) home: Home<T>,
@@ -111,6 +113,7 @@ impl<T: Element, M: Map> Part<T, M> {
             operator: Cell::new(operator),
             outgoing: RefCell::default(),
             incoming: RefCell::default(),
+            replaced: RefCell::new(None),
             leaving: RefCell::default(),
             home: Home::default(),
             lost: Cell::new(None),
@@ -151,6 +154,20 @@ impl<T: Element, M: Map> Part<T, M> {
     pub(super) fn run(&self, index: usize) -> usize {
         let (unit, within) = self.by_inner.divide(index);
         self.map.run(unit) * self.inner - within
+    }
+
+    /// The error of writes that cannot be committed here.
+    #[cold]
+    fn refused(&self, refusal: Refusal) -> Error {
+        let what = self.describe();
+        match refusal {
+            Refusal::Differ(at) => {
+                let index = self.index(self.rank, at).unwrap_or(at);
+                let message = format!("{what}: writes to element {index} that should be the same differ");
+                Error::new(ErrorKind::ReplicaDiverged, message)
+            }
+            Refusal::By(error) => Error::new(error.kind(), format!("{what}: {error}")),
+        }
     }
 
     /// How many come before this one in the same way.
@@ -215,6 +232,7 @@ impl<T: Element, M: Map> Object for Part<T, M> {
         self.is_announced.set(false);
         let (address, carries) = (Address::Object(number), circle.carries());
         self.outgoing.borrow_mut().drain(self, |to, runs| {
+            outbox.doubts |= runs.iter().any(|run| run.operator.may_fail);
             if circle.shares(to) || to == circle.rank() {
                 let mut letter = self.home.letter();
                 letter.runs.append(runs);
@@ -257,19 +275,34 @@ impl<T: Element, M: Map> Object for Part<T, M> {
         self.carried(number, self.owned.region.borrow().len())
     }
 
+    fn keeps(&self) -> bool {
+        true
+    }
+
+    fn attempt(&self) -> Result {
+        if self.replaced.borrow().is_some() {
+            return Ok(());
+        }
+        let mut replaced = Replaced::default();
+        let outcome =
+            writes::attempt(&mut self.incoming.borrow_mut(), &mut self.owned.region.borrow_mut(), &mut replaced);
+        *self.replaced.borrow_mut() = Some(replaced);
+        outcome.map_err(|refusal| self.refused(refusal))
+    }
+
     fn commit(&self) -> Result {
         let mut incoming = self.incoming.borrow_mut();
         if incoming.is_empty() {
             return Ok(());
         }
-        let mut region: std::cell::RefMut<'_, Region<T>> = self.owned.region.borrow_mut();
-        let outcome = writes::commit(&mut incoming, &mut region);
+        let mut outcome = Ok(());
+        // What was attempted is there already.
+        if self.replaced.take().is_none() {
+            let mut region: std::cell::RefMut<'_, Region<T>> = self.owned.region.borrow_mut();
+            outcome = writes::commit(&mut incoming, &mut region);
+        }
         incoming.drain(..).for_each(Letter::bring_home);
-        outcome.map_err(|at| {
-            let (index, what) = (self.index(self.rank, at).unwrap_or(at), self.describe());
-            let message = format!("{what}: writes to element {index} that should be the same differ");
-            Error::new(ErrorKind::ReplicaDiverged, message)
-        })
+        outcome.map_err(|refusal| self.refused(refusal))
     }
 
     fn mirror(&self, from: usize, request: &[u8], outbox: &mut Outbox) -> Result {
@@ -280,6 +313,12 @@ impl<T: Element, M: Map> Object for Part<T, M> {
         self.is_announced.set(false);
         self.outgoing.borrow_mut().abandon(&self.home);
         self.leaving.borrow_mut().clear();
+        let mut incoming = self.incoming.borrow_mut();
+        if let Some(replaced) = self.replaced.take() {
+            replaced.undo(&mut incoming, &mut self.owned.region.borrow_mut());
+            self.open();
+        }
+        incoming.drain(..).for_each(Letter::bring_home);
     }
 
     fn renumber(&self, stayed: &[usize]) {

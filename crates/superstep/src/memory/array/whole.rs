@@ -2,7 +2,7 @@
 
 use super::{Array, layout::Distribution, writes::Operator};
 use crate::{
-    engine::{Any, Core, Element, Pending, Step},
+    engine::{Any, Core, Element, Pending, Step, type_hash},
     error::{Error, ErrorKind, Result},
     memory::section::Span,
 };
@@ -10,6 +10,12 @@ use std::panic::Location;
 
 /// Stretches shorter than this travel element by element.
 const SHORT: usize = 16;
+
+/// The verbs that every member calls with the same arrays: only their types are used, to tell them apart.
+enum Assign {}
+enum Permute {}
+enum GatherTo {}
+enum ScatterFrom {}
 
 impl Step {
     /// Copies all of `src` to `dst`, which has the same shape and may lie differently, at the boundary. Collective.
@@ -67,7 +73,7 @@ impl Step {
         src.check_whole(&self.core, site)?;
         same_shape(&self.core, dst, src, site)?;
         let words = format!("the assignment of array {} to array {}", src.number, dst.number);
-        self.core.add_term(Core::hash_numbers([0xA551, dst.number.into(), src.number.into()]), words);
+        self.core.add_term(Core::hash_numbers([type_hash::<Assign>(), dst.number.into(), src.number.into()]), words);
         let (local, any) = (src.local(), Operator::new(Any));
         src.runs(|offset, index, count| dst.write_run(index, &local[offset..offset + count], any));
         Ok(())
@@ -165,7 +171,7 @@ impl Step {
         dst.close(lanes);
         outcome.map_err(|index| dst.bad_index(index, site))?;
         let words = format!("the permutation of array {} into array {}", src.number, dst.number);
-        self.core.add_term(Core::hash_numbers([0x9E27, dst.number.into(), src.number.into()]), words);
+        self.core.add_term(Core::hash_numbers([type_hash::<Permute>(), dst.number.into(), src.number.into()]), words);
         Ok(())
     }
 
@@ -221,7 +227,7 @@ impl Step {
         a.check_whole(&self.core, site)?;
         self.core.check_rank(root, site)?;
         let words = format!("all of array {} for rank {root}", a.number);
-        self.core.add_term(Core::hash_numbers([0x6A70, a.number.into(), root as u64]), words);
+        self.core.add_term(Core::hash_numbers([type_hash::<GatherTo>(), a.number.into(), root as u64]), words);
         let all = a.shape.map(|extent| Span { first: 0, step: 1, count: extent });
         Ok((self.rank() == root).then(|| self.mirror_spans(a, all, Vec::new(), site)))
     }
@@ -281,7 +287,7 @@ impl Step {
         a.check_whole(&self.core, site)?;
         self.core.check_rank(root, site)?;
         let words = format!("all of array {} from rank {root}", a.number);
-        self.core.add_term(Core::hash_numbers([0x5CA7, a.number.into(), root as u64]), words);
+        self.core.add_term(Core::hash_numbers([type_hash::<ScatterFrom>(), a.number.into(), root as u64]), words);
         if self.rank() == root {
             let refuse = |kind: ErrorKind, what: String| Err(self.core.error(kind, what, site));
             let Some(values) = values else {

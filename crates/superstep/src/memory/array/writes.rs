@@ -8,13 +8,17 @@
 //!    so that the last write of the lowest rank stands;
 //! 2. everything else, from the lowest source rank up and each source's in the order of issue, onto what is there.
 
-use crate::engine::{Combine, Element, Rule, type_hash};
+use crate::{
+    engine::{Combine, Element, Rule, Verdict, guard, type_hash},
+    error::Error,
+};
 use fabric::{
     Ahead, Buffer, Region,
     code::{Act, Entry, Task, entry},
 };
 use std::{
     collections::HashMap,
+    convert::Infallible,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -23,6 +27,8 @@ use std::{
 pub(super) struct Operator<T: Element> {
     entry: &'static Entry<OnPart<T>>,
     pub(super) rule: Rule,
+    /// Whether its function may panic or refuse.
+    pub(super) may_fail: bool,
     /// A number for it and `T`, the same in every process of one build.
     pub(super) key: u64,
 }
@@ -39,7 +45,7 @@ impl<T: Element> Task for OnPart<T> {
 
 pub(super) enum Job<'a, T> {
     /// Say who you are.
-    Introduce(&'a mut Option<(Rule, u64)>),
+    Introduce(&'a mut Option<(Rule, bool, u64)>),
     /// Combine one value into each of these places of a part.
     One(&'a mut [T], &'a [u32], &'a T),
     /// Combine a value into each of these places of a part.
@@ -58,7 +64,8 @@ impl<T: Element> Operator<T> {
                  captures nothing"
             );
         }
-        Self { rule: op.rule(), key: type_hash::<(T, C)>(), entry: entry::<OnPart<T>, _>(Applied(op)) }
+        let (rule, may_fail, key) = introduce(&op);
+        Self { rule, may_fail, key, entry: entry::<OnPart<T>, _>(Applied(op)) }
     }
 
     /// Its name in another process.
@@ -71,8 +78,14 @@ impl<T: Element> Operator<T> {
         let entry = Entry::<OnPart<T>>::find(name)?;
         let mut said = None;
         entry.call(Job::Introduce(&mut said));
-        said.map(|(rule, key)| Self { entry, rule, key })
+        said.map(|(rule, may_fail, key)| Self { entry, rule, may_fail, key })
     }
+}
+
+/// What others have to know of an operator.
+#[inline]
+fn introduce<T: Element, C: Combine<T>>(op: &C) -> (Rule, bool, u64) {
+    (op.rule(), op.may_fail(), type_hash::<(T, C)>())
 }
 
 #[derive(Clone, Copy)]
@@ -82,7 +95,7 @@ impl<T: Element, C: Combine<T>> Act<OnPart<T>> for Applied<C> {
     fn act(&self, job: Job<'_, T>) {
         let is_fold = self.0.rule() == Rule::Fold;
         match job {
-            Job::Introduce(said) => *said = Some((self.0.rule(), type_hash::<(T, C)>())),
+            Job::Introduce(said) => *said = Some(introduce(&self.0)),
             Job::One(part, at, value) if is_fold => {
                 fabric::visit(at, Ahead::of(part), |at| self.0.combine(&mut part[at], value));
             }
@@ -184,7 +197,7 @@ impl<T: Element> Run<T> {
     }
 
     /// Calls `look` with every place and its value.
-    fn for_each(&self, mut look: impl FnMut(usize, &T) -> Result<(), usize>) -> Result<(), usize> {
+    fn for_each<E>(&self, mut look: impl FnMut(usize, &T) -> Result<(), E>) -> Result<(), E> {
         match &self.writes {
             Writes::One(at, value) => at.iter().try_for_each(|&at| look(self.base + at as usize, value)),
             Writes::Each(at, values) => {
@@ -209,28 +222,111 @@ pub(super) struct Letter<T: Element> {
     pub(super) carried: Vec<usize>,
 }
 
-/// Commits the letters of all sources, which come by ascending rank. If two `Same` writes disagree, returns about which
-/// place.
-pub(super) fn commit<T: Element>(letters: &mut [Box<Letter<T>>], region: &mut Region<T>) -> Result<(), usize> {
-    agree(letters)?;
-    let is_fold = |run: &Run<T>| run.operator.rule == Rule::Fold;
-    for letter in letters.iter_mut().rev() {
-        letter.runs.iter_mut().filter(|run| !is_fold(run)).for_each(|run| run.apply(region));
+/// Why letters cannot be committed.
+pub(super) enum Refusal {
+    /// Writes to this place that should be the same differ.
+    Differ(usize),
+    /// The operator has panicked or refused.
+    By(Error),
+}
+
+/// What was in a part before an attempt to commit to it, in the order in which it was replaced.
+pub(super) struct Replaced<T: Element>(Vec<Old<T>>);
+
+impl<T: Element> Default for Replaced<T> {
+    fn default() -> Self {
+        Self(Vec::new())
     }
-    for letter in letters.iter_mut() {
-        letter.runs.iter_mut().filter(|run| is_fold(run)).for_each(|run| run.apply(region));
+}
+
+enum Old<T> {
+    /// This value at this place.
+    Value(usize, T),
+    /// The memory that this run of this letter now holds.
+    Whole(usize, usize),
+}
+
+impl<T: Element> Replaced<T> {
+    /// Notes what a run is about to replace.
+    fn note(&mut self, (letter, number): (usize, usize), run: &Run<T>, part: &[T]) {
+        if let Writes::Whole(_) = run.writes {
+            self.0.push(Old::Whole(letter, number));
+            return;
+        }
+        self.0.reserve(run.writes.count());
+        let Ok(()) = run.for_each(|at, _| {
+            self.0.push(Old::Value(at, part[at]));
+            Ok::<_, Infallible>(())
+        });
+    }
+
+    /// Puts everything back.
+    pub(super) fn undo(self, letters: &mut [Box<Letter<T>>], region: &mut Region<T>) {
+        for old in self.0.into_iter().rev() {
+            match old {
+                Old::Value(at, value) => region.as_mut_slice()[at] = value,
+                Old::Whole(letter, run) => letters[letter].runs[run].apply(region),
+            }
+        }
+    }
+}
+
+/// Commits the letters of all sources, which come by ascending rank.
+pub(super) fn commit<T: Element>(letters: &mut [Box<Letter<T>>], region: &mut Region<T>) -> Result<(), Refusal> {
+    agree(letters)?;
+    in_order(letters, |_, run| {
+        run.apply(region);
+        Ok(())
+    })
+}
+
+/// The same, and notes what it replaces. An operator may fail in it.
+pub(super) fn attempt<T: Element>(
+    letters: &mut [Box<Letter<T>>],
+    region: &mut Region<T>,
+    replaced: &mut Replaced<T>,
+) -> Result<(), Refusal> {
+    agree(letters)?;
+    in_order(letters, |which, run| {
+        replaced.note(which, run, region.as_slice());
+        let applied = guard(|| {
+            run.apply(region);
+            Ok(())
+        });
+        applied.map_err(Refusal::By)
+    })
+}
+
+/// Calls `apply` with all runs in the order in which they are committed, and with the numbers of letter and run.
+fn in_order<T: Element>(
+    letters: &mut [Box<Letter<T>>],
+    mut apply: impl FnMut((usize, usize), &mut Run<T>) -> Result<(), Refusal>,
+) -> Result<(), Refusal> {
+    let is_fold = |run: &Run<T>| run.operator.rule == Rule::Fold;
+    let mut those = |number: usize, letter: &mut Letter<T>, folds: bool| {
+        let runs = letter.runs.iter_mut().enumerate().filter(|(_, run)| is_fold(run) == folds);
+        runs.into_iter().try_for_each(|(at, run)| apply((number, at), run))
+    };
+    for (number, letter) in letters.iter_mut().enumerate().rev() {
+        those(number, letter, false)?;
+    }
+    for (number, letter) in letters.iter_mut().enumerate() {
+        those(number, letter, true)?;
     }
     Ok(())
 }
 
-/// Checks that writes which promised to be the same are; returns the first place where they are not.
-fn agree<T: Element>(letters: &[Box<Letter<T>>]) -> Result<(), usize> {
+/// Checks that writes which promised to be the same are.
+fn agree<T: Element>(letters: &[Box<Letter<T>>]) -> Result<(), Refusal> {
     let mut seen: HashMap<usize, T> = HashMap::new();
     let runs = letters.iter().flat_map(|letter| &letter.runs);
     for run in runs.filter(|run| run.operator.rule == Rule::Same) {
         run.for_each(|at, value| {
             let first = seen.entry(at).or_insert(*value);
-            if bytemuck::bytes_of(first) == bytemuck::bytes_of(value) { Ok(()) } else { Err(at) }
+            match run.operator.rule.verdict(|| bytemuck::bytes_of(first) == bytemuck::bytes_of(value)) {
+                Verdict::Differ => Err(Refusal::Differ(at)),
+                Verdict::Lower | Verdict::Folded => Ok(()),
+            }
         })?;
     }
     Ok(())

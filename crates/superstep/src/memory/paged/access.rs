@@ -496,14 +496,14 @@ impl<T: Element, const N: usize> Paged<T, N> {
         let dimension = (0..N).find(|&dimension| at[dimension] >= shape[dimension]).unwrap_or_default();
         let index = at[dimension];
         let what = format!("index {index} in dimension {dimension} of a paged array of shape {shape:?}");
-        self.core.error(ErrorKind::IndexOutOfRange, what, site).raise()
+        self.core.error_of(ErrorKind::IndexOutOfRange, what, &*self.part, site).raise()
     }
 
     /// Refuses a section that the array does not have.
     pub(super) fn check_section(&self, section: &impl Section<N>, site: &Location<'_>) -> Result<[Span; N]> {
         section.spans(&self.locator.shape).map_err(|bad| match bad {
-            BadSection::Beyond(what) => self.core.error(ErrorKind::OutOfBounds, what, site),
-            BadSection::Contradicts(what) => self.core.error(ErrorKind::BadSection, what, site),
+            BadSection::Beyond(what) => self.core.error_of(ErrorKind::OutOfBounds, what, &*self.part, site),
+            BadSection::Contradicts(what) => self.core.error_of(ErrorKind::BadSection, what, &*self.part, site),
         })
     }
 

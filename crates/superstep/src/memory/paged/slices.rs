@@ -258,7 +258,7 @@ impl<T: Element, const N: usize> Paged<T, N> {
                 "pages of this array run along dimension {direction}, so what lies along dimension {along} is not in \
                  one piece; use read_section, or blocks that are longest in dimension {along}"
             );
-            self.core.error(ErrorKind::BadSection, what, site).raise();
+            self.core.error_of(ErrorKind::BadSection, what, &*self.part, site).raise();
         }
         let mut missing = None;
         let left = self.each_page(at, len, |page, range| {
@@ -266,7 +266,7 @@ impl<T: Element, const N: usize> Paged<T, N> {
         });
         if left > 0 {
             let what = format!("{len} elements from {at:?} on, which are {left} more than there are");
-            self.core.error(ErrorKind::OutOfBounds, what, site).raise();
+            self.core.error_of(ErrorKind::OutOfBounds, what, &*self.part, site).raise();
         }
         if let Some((page, offset)) = missing {
             self.not_present(self.part.layout.index(page, offset), site).raise();
@@ -316,7 +316,7 @@ impl<T: Element, const N: usize> Paged<T, N> {
             "{len} elements from {at:?} on do not lie in one piece here, or a slice of them is borrowed; use \
              read_section and write_section"
         );
-        self.core.error(ErrorKind::BadSection, what, site)
+        self.core.error_of(ErrorKind::BadSection, what, &*self.part, site)
     }
 
     /// Reads a section, a tile for instance, in row-major order.
