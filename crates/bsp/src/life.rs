@@ -8,7 +8,7 @@ use crate::{
     machine::{Ending, Machine},
 };
 use fabric::{
-    Failure,
+    Failure, Name,
     ground::{ByCircle, Ground, Speaker},
     mpi::{self, Session},
     procs::{self, Forked, Terms},
@@ -215,7 +215,7 @@ fn launched(name: &'static str, asked: usize) -> Box<dyn Ground> {
     }
     let circle = if size < all.size() {
         let members: Vec<usize> = (0..size).collect();
-        all.join(1, &members, all.rank())
+        all.join(Name::new(1), &members, all.rank())
     } else {
         all
     };

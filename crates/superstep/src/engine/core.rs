@@ -9,12 +9,13 @@ use super::{
     settle::Pending,
 };
 use crate::error::{Error, ErrorKind, Result, place};
-use fabric::{Circle, Melded};
+use fabric::{Circle, Melded, Name};
 use std::{
     any::{Any, type_name},
     cell::{Cell, RefCell, RefMut},
     panic::Location,
     rc::Rc,
+    sync::atomic::{AtomicU64, Ordering},
 };
 
 /// What the processor is doing in the group.
@@ -32,6 +33,25 @@ pub(crate) enum Phase {
     Ended,
 }
 
+/// What the members of a group make together besides the group itself: of each kind one at most in a step, or else
+/// several that are numbered alike.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Joint {
+    /// The circles of its subgroups.
+    Split,
+    /// The circle of those who stay when others leave, and their post.
+    Rest,
+    /// The post.
+    Post,
+    /// The memory of an array.
+    Array,
+    /// The elements of a volatile array.
+    Volatile,
+}
+
+/// How many groups there have been in this process.
+static GROUPS: AtomicU64 = AtomicU64::new(0);
+
 /// The buffers of a meeting.
 #[derive(Default)]
 pub(crate) struct Wave {
@@ -46,9 +66,11 @@ pub(crate) struct Core {
     pub(crate) processor: usize,
     pub(crate) depth: usize,
     pub(crate) parent: Option<Rc<Core>>,
-    /// No other circle of the run has this number.
+    /// A fingerprint of the way from the root group to this one, the same on every member. What has to be exact goes by
+    /// [`Core::name`] and by `number`.
     key: u64,
-    keys_given: Cell<u64>,
+    /// No other group of this process has it.
+    number: u64,
     pub(crate) rank: Cell<usize>,
     pub(crate) size: Cell<usize>,
     pub(crate) steps: Cell<u64>,
@@ -98,7 +120,7 @@ impl Core {
             depth: parent.as_ref().map_or(0, |parent| parent.depth + 1),
             parent,
             key,
-            keys_given: Cell::new(0),
+            number: GROUPS.fetch_add(1, Ordering::Relaxed),
             rank: Cell::new(circle.rank()),
             size: Cell::new(circle.size()),
             steps: Cell::new(first_step),
@@ -124,15 +146,15 @@ impl Core {
         })
     }
 
-    /// A number that no other group of the run has, the same on every member.
+    /// A fingerprint of the group, the same on every member.
     pub(crate) fn key(&self) -> u64 {
         self.key
     }
 
-    /// A key for a further circle, the same on every member.
-    pub(crate) fn fresh_key(&self) -> u64 {
-        self.keys_given.set(self.keys_given.get() + 1);
-        mix(mix(self.key, 0xC1C1E), self.keys_given.get())
+    /// The name of what the members make together now, the same on each of them. It goes by the step and by nothing that
+    /// one of them could have counted alone, such as a call that was refused there.
+    pub(crate) fn name(&self, what: Joint, part: u64) -> Name {
+        Name { serial: self.steps.get(), kind: what as u32, part }
     }
 
     /// The way from the root group to this one, such as `0/1/0/2`.
@@ -187,14 +209,14 @@ impl Core {
         self.stir();
         let mut items = self.items.borrow_mut();
         items.verbs = mix(items.verbs, mix(super::checks::type_hash::<I>(), salt));
-        Pending::new(items.place(item), self.steps.get(), self.key)
+        Pending::new(items.place(item), self.steps.get(), self.number)
     }
 
     /// Places an item that no other member needs to have.
     #[inline]
     pub(crate) fn place_alone<I: Item, T>(&self, item: I) -> Pending<T> {
         self.stir();
-        Pending::new(self.items.borrow_mut().place_alone(item), self.steps.get(), self.key)
+        Pending::new(self.items.borrow_mut().place_alone(item), self.steps.get(), self.number)
     }
 
     /// The number that the next item of this member alone will have.
@@ -221,7 +243,7 @@ impl Core {
     pub(crate) fn settled<T: 'static>(&self, pending: &Pending<T>) -> T {
         let now = self.steps.get().wrapping_sub(1);
         let mut items = self.items.borrow_mut();
-        let is_of_it = (pending.group, pending.step) == (self.key, now);
+        let is_of_it = (pending.group, pending.step) == (self.number, now);
         let item = items.get_mut(pending.item).filter(|_| is_of_it);
         let value = item.and_then(|item| (item.outcome() as &mut dyn Any).downcast_mut::<Option<T>>()?.take());
         value.unwrap_or_else(|| {

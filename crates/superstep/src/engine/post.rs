@@ -14,7 +14,11 @@
 //! has gone through nobody who could go on. Each link is checked when it is passed: it says how many letters its sender
 //! has had from the one it waits for, and holds as long as that one has sent no more.
 
-use super::{boundary::Kind, core::Core, exchange::damaged};
+use super::{
+    boundary::Kind,
+    core::{Core, Joint},
+    exchange::damaged,
+};
 use crate::error::{Error, ErrorKind, Result, place};
 use fabric::{Circle, Counts, Failure, Tray};
 use serde::{Deserialize, Serialize};
@@ -168,8 +172,8 @@ impl Core {
     pub(crate) fn open_post(&self) {
         if self.post.borrow().is_none() {
             let members: Vec<usize> = (0..self.size.get()).collect();
-            let key = self.fresh_key();
-            let circle = self.circle.borrow().join(key, &members, self.rank.get());
+            let name = self.name(Joint::Post, 0);
+            let circle = self.circle.borrow().join(name, &members, self.rank.get());
             *self.post.borrow_mut() = Some(Post::new(circle));
             self.has_post.set(true);
         }
@@ -178,8 +182,8 @@ impl Core {
     /// Lets the post follow a new numbering.
     pub(super) fn move_post(&self, stayed: &[usize], rank: usize) {
         if let Some(post) = &mut *self.post.borrow_mut() {
-            let key = self.fresh_key();
-            *post = Post::new(post.circle.join(key, stayed, rank));
+            let name = self.name(Joint::Rest, 0);
+            *post = Post::new(post.circle.join(name, stayed, rank));
         }
     }
 
