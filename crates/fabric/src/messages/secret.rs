@@ -77,7 +77,9 @@ mod tests {
     fn numbers_are_what_siphash_makes_of_a_circles_descent() {
         for (parent, serial, kind, part) in [(0, 0, 0, 0), (1, 2, 3, 4), (u64::MAX, 1 << 40, 7, u64::MAX - 5)] {
             let mut hasher = DefaultHasher::new();
-            [parent, serial, u64::from(kind), part].into_iter().for_each(|word| hasher.write_u64(word));
+            for word in [parent, serial, u64::from(kind), part] {
+                hasher.write_u64(word);
+            }
             assert_eq!(Secret(0, 0).number(parent, Name { serial, kind, part }), hasher.finish());
         }
     }

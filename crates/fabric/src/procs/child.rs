@@ -12,7 +12,7 @@
 use std::{
     fmt, io,
     mem::zeroed,
-    os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd},
+    os::fd::{AsRawFd, FromRawFd as _, OwnedFd},
 };
 
 /// In place of the number of a process that must not be used: no process has it.
@@ -55,7 +55,7 @@ impl Child {
 
     /// What to poll for its end; nothing can be read from one below 0.
     pub(super) fn watched(&self) -> libc::pollfd {
-        let fd = self.file.as_ref().map_or(-1, |file| file.as_raw_fd());
+        let fd = self.file.as_ref().map_or(-1, AsRawFd::as_raw_fd);
         libc::pollfd { fd, events: libc::POLLIN, revents: 0 }
     }
 
@@ -122,6 +122,7 @@ mod tests {
     use super::*;
     use std::process::Command;
 
+    #[expect(clippy::zombie_processes, reason = "whoever starts one has it forgotten")]
     fn start(command: &str) -> Child {
         let child = Command::new("sh").args(["-c", command]).spawn().unwrap();
         Child::new(child.id().cast_signed())

@@ -144,7 +144,9 @@ impl Crew {
                 Err(error) => {
                     // What is short is to be had again when the caller learns of it.
                     let started = crew.workers.split_off(kept);
-                    started.iter().for_each(|worker| worker.give(None));
+                    for worker in &started {
+                        worker.give(None);
+                    }
                     started.into_iter().for_each(Worker::join);
                     return Err(error);
                 }
