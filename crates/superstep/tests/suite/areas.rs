@@ -385,8 +385,6 @@ fn memory_is_aligned_as_its_elements_ask_for() {
     on_sizes(&[1, 2, 3], |g| {
         let areas: Vec<_> = (0..6).map(|len| g.area::<Vast>(1 + len % 2)).collect();
         assert!(areas.iter().all(|area| is_aligned(&area.local())));
-        let arrays: Vec<_> = (0..6).map(|_| g.array::<Vast, Block>(g.size())).collect();
-        assert!(arrays.iter().all(|array| is_aligned(&array.local())));
         let (me, p) = (g.rank(), g.size());
         let area = g.area::<Wide>(3);
         let value = |rank: usize| Wide([[rank as u64; 32]; 32]);
