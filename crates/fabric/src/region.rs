@@ -125,8 +125,8 @@ pub struct Region<T> {
 }
 
 impl<T: Plain> Region<T> {
-    /// Makes a region of `len` zeros, aligned to cache lines and as its elements ask for, on huge pages where it is large
-    /// and the system has them.
+    /// Makes a region of `len` zeros, aligned to cache lines and as its elements ask for, on huge pages where it is
+    /// large and the system has them.
     ///
     /// # Panics
     ///

@@ -2,8 +2,8 @@
 //!
 //! Once a parent has waited for a child, the system may give the child's number to another process. The processes of a
 //! team copy from and to each other's memory by these numbers, and so they are kept: a child whose end was seen stays a
-//! child, and is waited for only when nobody uses its number any more. Signals go by a file that names the child itself,
-//! where the system has such files.
+//! child, and is waited for only when nobody uses its number any more. Signals go by a file that names the child
+//! itself, where the system has such files.
 //!
 //! # Invariant
 //!

@@ -312,8 +312,8 @@ fn be_child(parent: i32) {
     }
 }
 
-/// The system's number of a process, or [`NOBODY`]. Process 0 notes them as it forks, and the others may be quicker than
-/// that. It never is 0, which the system takes for the caller.
+/// The system's number of a process, or [`NOBODY`]. Process 0 notes them as it forks, and the others may be quicker
+/// than that. It never is 0, which the system takes for the caller.
 fn pid(board: &Board, rank: usize) -> i32 {
     loop {
         match board.seats[rank].pid.load(Ordering::Acquire) {

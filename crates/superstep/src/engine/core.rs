@@ -151,8 +151,8 @@ impl Core {
         self.key
     }
 
-    /// The name of what the members make together now, the same on each of them. It goes by the step and by nothing that
-    /// one of them could have counted alone, such as a call that was refused there.
+    /// The name of what the members make together now, the same on each of them. It goes by the step and by nothing
+    /// that one of them could have counted alone, such as a call that was refused there.
     pub(crate) fn name(&self, what: Joint, part: u64) -> Name {
         Name { serial: self.steps.get(), kind: what as u32, part }
     }

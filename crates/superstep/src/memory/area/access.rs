@@ -189,8 +189,8 @@ impl Group {
         self.try_area(len).unwrap_or_else(|error| error.raise())
     }
 
-    /// Makes an area like [`area`](Self::area), or returns why that cannot be done: there is no memory for it here, or the
-    /// group has an error.
+    /// Makes an area like [`area`](Self::area), or returns why that cannot be done: there is no memory for it here, or
+    /// the group has an error.
     ///
     /// ```
     /// let failed = superstep::Config::new().procs(2).run_all(|g| {
