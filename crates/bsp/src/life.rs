@@ -10,7 +10,7 @@ use crate::{
     parting::{end_anyway, end_handlers, exit, flush},
 };
 use fabric::{
-    Failure,
+    Failure, Name,
     ground::{ByCircle, Ground, Speaker},
     mpi::{self, Session},
     procs::{self, Forked, Terms},
@@ -279,7 +279,7 @@ fn launched(name: &'static str, asked: usize) -> Box<dyn Ground> {
     }
     let circle = if size < all.size() {
         let members: Vec<usize> = (0..size).collect();
-        all.join(1, &members, all.rank())
+        all.join(Name::new(1), &members, all.rank())
     } else {
         all
     };

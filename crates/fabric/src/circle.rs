@@ -26,7 +26,7 @@
 //!     the same for all of them. Members enter one after the other, and each has seen the sum of one before it enters
 //!     the next.
 
-use crate::{failure::Failure, tray::Tray};
+use crate::{failure::Failure, nest::Name, tray::Tray};
 use std::{any::Any, sync::Arc};
 
 /// How two contributions become one.
@@ -109,8 +109,9 @@ pub trait Circle {
     fn shares(&self, other: usize) -> bool;
 
     /// Something that all members have in common, if they share an address space: whoever asks first makes it, and all
-    /// get the same. All of them ask, with the same `key`, which no other thing of this run has or will have.
-    fn common(&self, _key: u64, _make: &mut dyn FnMut() -> Shared) -> Option<Shared> {
+    /// get the same. All of them ask, with the same `name`, which nothing else that they have in common in this circle
+    /// has or will have.
+    fn common(&self, _name: Name, _make: &mut dyn FnMut() -> Shared) -> Option<Shared> {
         None
     }
 
@@ -131,8 +132,8 @@ pub trait Circle {
     }
 
     /// Makes my end of a further circle of `members`, named by their ranks here, in which I am member `rank`. All of
-    /// them call this with the same `key`, which no other circle of this run has or will have.
-    fn join(&self, key: u64, members: &[usize], rank: usize) -> Box<dyn Circle>;
+    /// them call this with the same `name`, which no other circle that is made from this one has or will have.
+    fn join(&self, name: Name, members: &[usize], rank: usize) -> Box<dyn Circle>;
 
     /// What to pull when this processor cannot go on.
     fn alarm(&self) -> Arc<dyn Alarm>;

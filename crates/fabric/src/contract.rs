@@ -17,6 +17,7 @@ mod trays;
 use crate::{
     circle::{Alarm, Circle, Meld, Melded},
     failure::Failure,
+    nest::Name,
     tray::Tray,
     tree::{self, Scratch},
 };
@@ -188,7 +189,7 @@ impl Alone {
     const KEYS: u64 = 1 << 32;
 
     fn beside(circle: &dyn Circle) -> Self {
-        Self(circle.join(Self::KEYS + circle.rank() as u64, &[circle.rank()], 0))
+        Self(circle.join(Name::new(Self::KEYS + circle.rank() as u64), &[circle.rank()], 0))
     }
 
     /// Lets the others run, for as long as nobody raised the alarm.

@@ -21,7 +21,7 @@ pub enum Failure {
         /// For how long nothing was heard from it.
         seconds: u64,
     },
-    /// A process that was forked has ended before its time.
+    /// A process has ended before its time, or cannot begin.
     Died {
         /// Its number.
         process: usize,

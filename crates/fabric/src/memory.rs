@@ -1,12 +1,21 @@
-//! Plain memory: zeros, aligned to cache lines, on huge pages where there is much of it.
+//! Plain memory: zeros, aligned to cache lines and as its elements ask for, on huge pages where there is much of it.
 //!
 //! # Invariant
 //!
-//! - **M1** `start` is valid for `len` elements for as long as the [`Memory`] lives, and every byte of it is
-//!   initialised; any pattern of bytes is a value, because elements are [`Plain`].
+//! - **M1** `start` is aligned as elements ask for and valid for `len` of them, for as long as the [`Memory`] lives.
+//!   Every byte of it is initialised; any pattern of bytes is a value, because elements are [`Plain`].
+//! - **M5** Each part of a [`Common`] is taken once and for good, so no two [`Memory`] overlap.
 
 use crate::region::Plain;
-use std::{alloc::Layout, fmt, ptr::NonNull, sync::Arc};
+use std::{
+    alloc::Layout,
+    fmt,
+    ptr::NonNull,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 /// From this size on, memory is asked for in huge pages.
 pub(crate) const HUGE: usize = 2 << 20;
@@ -42,7 +51,7 @@ impl<T: Plain> Memory<T> {
             return Some(Self { start: NonNull::dangling(), len, whole: Whole::Nothing });
         }
         let (start, whole) = if layout.size() >= HUGE {
-            map(layout.size()).map(|(start, length)| (start, Whole::Mapped(length)))?
+            map(layout).map(|(start, length)| (start, Whole::Mapped(length)))?
         } else {
             // SAFETY: the layout's size is not zero.
             let start = unsafe { std::alloc::alloc_zeroed(layout) };
@@ -69,6 +78,8 @@ impl<T: Plain> Memory<T> {
 pub struct Common<T> {
     memory: Memory<T>,
     stride: usize,
+    /// Which parts are taken; M5.
+    taken: Box<[AtomicBool]>,
 }
 
 impl<T: Plain> Common<T> {
@@ -76,7 +87,11 @@ impl<T: Plain> Common<T> {
     /// touched it yet.
     pub fn new(parts: usize, longest: usize) -> Option<Self> {
         let stride = Self::stride_for(longest)?;
-        Some(Self { memory: Memory::zeroed(parts.checked_mul(stride)?)?, stride })
+        let memory = Memory::zeroed(parts.checked_mul(stride)?)?;
+        let mut taken = Vec::new();
+        taken.try_reserve_exact(parts).ok()?;
+        taken.resize_with(parts, AtomicBool::default);
+        Some(Self { memory, stride, taken: taken.into() })
     }
 
     /// So many elements that each part begins on cache lines of its own, and no more: the less lies between the parts,
@@ -88,7 +103,7 @@ impl<T: Plain> Common<T> {
 
     /// Whether it was made for so many parts of at most `longest` elements.
     pub fn is_for(&self, parts: usize, longest: usize) -> bool {
-        Some(self.stride) == Self::stride_for(longest) && self.memory.len == parts * self.stride
+        Some(self.stride) == Self::stride_for(longest) && self.taken.len() == parts
     }
 
     /// How far apart the parts begin.
@@ -109,13 +124,16 @@ impl<T> fmt::Debug for Common<T> {
 }
 
 impl<T: Plain> Memory<T> {
-    /// Part number `number` of what several have in common; the caller sees to it that nobody else has it.
-    pub(crate) fn part(common: &Arc<Common<T>>, number: usize, len: usize) -> Self {
-        let first = number * common.stride;
-        assert!(len <= common.stride && first + common.stride <= common.memory.len, "a part that there is");
-        // SAFETY: the part lies in the memory.
-        let start = unsafe { common.memory.start.add(first) };
-        Self { start, len, whole: Whole::Part(Arc::clone(common)) }
+    /// Part number `number` of what several have in common; `None` where there is no such part, it is not as long, or
+    /// somebody has taken it before.
+    pub(crate) fn part(common: &Arc<Common<T>>, number: usize, len: usize) -> Option<Self> {
+        let taken = common.taken.get(number).filter(|_| len <= common.stride)?;
+        if taken.swap(true, Ordering::Relaxed) {
+            return None;
+        }
+        // SAFETY: the part lies in the memory, which has `stride` elements for each.
+        let start = unsafe { common.memory.start.add(number * common.stride) };
+        Some(Self { start, len, whole: Whole::Part(Arc::clone(common)) })
     }
 
     /// What it is a part of.
@@ -186,28 +204,29 @@ impl<T> fmt::Debug for Buffer<T> {
     }
 }
 
-/// Maps `bytes` of zeros on a border of huge pages and asks for those.
-fn map(bytes: usize) -> Option<(NonNull<u8>, usize)> {
-    let length = bytes.checked_next_multiple_of(HUGE)?;
+/// Maps zeros on a border of huge pages, or a wider one if the layout asks for it, and asks for huge pages.
+fn map(layout: Layout) -> Option<(NonNull<u8>, usize)> {
+    let border = layout.align().max(HUGE);
+    let length = layout.size().checked_next_multiple_of(HUGE)?;
     let (read_write, private) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    let asked = length.checked_add(HUGE)?;
+    let asked = length.checked_add(border)?;
     // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing that exists.
     let base = unsafe { libc::mmap(std::ptr::null_mut(), asked, read_write, private, -1, 0) };
     if base == libc::MAP_FAILED {
         return None;
     }
-    let start = base.map_addr(|address| address.next_multiple_of(HUGE));
+    let start = base.map_addr(|address| address.next_multiple_of(border));
     let head = start.addr() - base.addr();
     // What sticks out on either side goes back. A refusal would only waste addresses, so its code is of no use.
     if head > 0 {
         // SAFETY: the first `head` bytes are ours and nothing points into them.
         unsafe { libc::munmap(base, head) };
     }
-    // SAFETY: `start + length` lies inside the mapping, which has HUGE bytes to spare.
+    // SAFETY: `start + length` lies inside the mapping, which has `border` bytes to spare.
     let end = unsafe { start.byte_add(length) };
     // SAFETY: the rest behind `end` is ours, nothing points into it, and there is some because `head` is less than
-    // HUGE.
-    unsafe { libc::munmap(end, HUGE - head) };
+    // `border`.
+    unsafe { libc::munmap(end, border - head) };
     // SAFETY: the range is mapped. Advice that is not taken costs speed only.
     unsafe { libc::madvise(start, length, libc::MADV_HUGEPAGE) };
     Some((NonNull::new(start.cast())?, length))
@@ -310,5 +329,47 @@ impl<T> Drop for Memory<T> {
                 debug_assert_eq!(code, 0, "munmap of a region");
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+    #[repr(C, align(16777216))]
+    struct Vast([[u8; 4096]; 4096]);
+
+    #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+    #[repr(C, align(8192))]
+    struct Wide([[u8; 1024]; 8]);
+
+    #[test]
+    fn memory_is_aligned_as_its_elements_ask_for() {
+        fn check<T: Plain>(len: usize) {
+            let is_aligned = |start: NonNull<T>| start.as_ptr().is_aligned();
+            // What was mapped before changes where the next mapping lies.
+            let all: Vec<Memory<T>> = (0..8).map(|_| Memory::zeroed(len).unwrap()).collect();
+            assert!(all.iter().all(|memory| is_aligned(memory.start)));
+            let common = Arc::new(Common::<T>::new(3, len).unwrap());
+            let part = |number| Memory::part(&common, number, len).unwrap();
+            assert!((0..3).all(|number| is_aligned(part(number).start)));
+        }
+        (0..4).for_each(check::<Vast>);
+        [0, 1, 255, 256, 1000].into_iter().for_each(check::<Wide>);
+        [0, 1, 300_000].into_iter().for_each(check::<u64>);
+    }
+
+    #[test]
+    fn a_part_is_taken_once_and_only_if_it_is_there() {
+        for longest in [0, 5] {
+            let common = Arc::new(Common::<u64>::new(2, longest).unwrap());
+            let take = |number, len| Memory::part(&common, number, len).is_some();
+            assert!(!take(2, 0) && !take(usize::MAX, 0) && !take(0, usize::MAX));
+            assert!(take(1, longest) && take(0, longest));
+            assert!(!take(1, longest) && !take(0, 0), "it was taken");
+        }
+        assert!(Common::<u8>::new(usize::MAX, 0).is_none());
+        assert!(!Common::<u8>::new(2, 0).unwrap().is_for(3, 0));
     }
 }

@@ -173,14 +173,28 @@ pub fn die_with_parent(command: &mut Command) {
     unsafe { command.pre_exec(ask) };
 }
 
-/// Sends a signal to a child that has not been waited for, or to the whole process group that it leads.
+/// Whether the system keeps the children of this process that have ended until they are waited for; else their numbers
+/// may be those of other processes at once.
+pub(crate) fn keeps_children() -> bool {
+    // SAFETY: Q1.
+    let mut now = unsafe { zeroed::<libc::sigaction>() };
+    // SAFETY: Q2.
+    let code = unsafe { libc::sigaction(libc::SIGCHLD, std::ptr::null(), &raw mut now) };
+    code == 0 && now.sa_sigaction != libc::SIG_IGN && now.sa_flags & libc::SA_NOCLDWAIT == 0
+}
+
+/// Sends a signal to a child, or to the whole process group that it leads.
 ///
 /// # Errors
 ///
-/// If the kernel refuses.
-pub fn send(child: &Child, signal: Signal, to_its_group: bool) -> io::Result<()> {
+/// If it has ended, or if the kernel refuses.
+pub fn send(child: &mut Child, signal: Signal, to_its_group: bool) -> io::Result<()> {
+    // The number of one that was waited for may be another's.
+    if child.try_wait()?.is_some() {
+        return Err(io::Error::from_raw_os_error(libc::ESRCH));
+    }
     let pid = child.id() as libc::pid_t;
-    // SAFETY: it takes numbers.
+    // SAFETY: it takes numbers; nobody else can wait for the child meanwhile, so this one is still its own.
     let code = unsafe { libc::kill(if to_its_group { -pid } else { pid }, signal.number()) };
     if code == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

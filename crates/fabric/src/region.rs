@@ -125,7 +125,8 @@ pub struct Region<T> {
 }
 
 impl<T: Plain> Region<T> {
-    /// Makes a region of `len` zeros, aligned to cache lines, on huge pages where it is large and the system has them.
+    /// Makes a region of `len` zeros, aligned to cache lines and as its elements ask for, on huge pages where it is
+    /// large and the system has them.
     ///
     /// # Panics
     ///
@@ -142,11 +143,12 @@ impl<T: Plain> Region<T> {
         Some(Self { core: Arc::new(core), open: false })
     }
 
-    /// Makes a region of part number `number` of what several owners have in common. Each part is taken once.
-    pub fn part_of(common: &Arc<Common<T>>, number: usize, len: usize) -> Self {
-        let memory = UnsafeCell::new(Memory::part(common, number, len));
+    /// Makes a region of part number `number` of what several owners have in common; `None` where there is no such
+    /// part, it is not as long, or it was taken before.
+    pub fn part_of(common: &Arc<Common<T>>, number: usize, len: usize) -> Option<Self> {
+        let memory = UnsafeCell::new(Memory::part(common, number, len)?);
         let core = Core { memory, len, state: AtomicUsize::new(0), claims: Mutex::default() };
-        Self { core: Arc::new(core), open: false }
+        Some(Self { core: Arc::new(core), open: false })
     }
 
     /// Puts `buffer`, which has to be as long, in the place of the region's memory, and that into `buffer`. Closes the

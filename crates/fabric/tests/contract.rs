@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use fabric::{
-    Circle, Failure,
+    Circle, Failure, Name,
     contract::{self, Launch},
     sim::{self, Memory},
     threads::{self, Options},
@@ -31,13 +31,13 @@ fn in_time(claim: impl FnOnce() + Send + 'static) {
 
 fn on_threads(options: Options) -> impl Fn(usize, &(dyn Fn(Box<dyn Circle>) + Sync)) {
     move |size, body| {
-        threads::run(size, options, body);
+        threads::run(size, options, body).unwrap();
     }
 }
 
 fn simulated(seed: u64, memory: Memory) -> impl Fn(usize, &(dyn Fn(Box<dyn Circle>) + Sync)) {
     move |size, body| {
-        sim::run(size, seed, memory, Options::default(), body);
+        sim::run(size, seed, memory, Options::default(), body).unwrap();
     }
 }
 
@@ -84,9 +84,9 @@ fn simulated_processors_that_share_memory_uphold_the_contract() {
 #[test]
 fn only_simulated_processors_apart_share_nothing() {
     let shares = |circle: Box<dyn Circle>| circle.shares(1);
-    assert_eq!(threads::run(2, Options::default(), shares), [true; 2]);
-    assert_eq!(sim::run(2, 0, Memory::Shared, Options::default(), shares), [true; 2]);
-    assert_eq!(sim::run(2, 0, Memory::Apart, Options::default(), shares), [false; 2]);
+    assert_eq!(threads::run(2, Options::default(), shares).unwrap(), [true; 2]);
+    assert_eq!(sim::run(2, 0, Memory::Shared, Options::default(), shares).unwrap(), [true; 2]);
+    assert_eq!(sim::run(2, 0, Memory::Apart, Options::default(), shares).unwrap(), [false; 2]);
 }
 
 #[test]
@@ -97,7 +97,8 @@ fn a_member_that_never_comes_is_seen_as_a_deadlock() {
                 let ended = sim::run(4, seed, Memory::Apart, Options::default(), |mut circle| {
                     circle.wait().expect("all are there");
                     if circle.rank() == missing { Ok(()) } else { circle.wait() }
-                });
+                })
+                .unwrap();
                 for (rank, ended) in ended.into_iter().enumerate() {
                     assert_eq!(ended, if rank == missing { Ok(()) } else { Err(Failure::Deadlock) });
                 }
@@ -110,9 +111,10 @@ fn a_member_that_never_comes_is_seen_as_a_deadlock() {
 fn members_who_wait_for_each_other_in_different_circles_are_seen_as_a_deadlock() {
     in_time(|| {
         let ended = sim::run(2, 3, Memory::Shared, Options::default(), |mut circle| {
-            let mut twin = circle.join(1, &[0, 1], circle.rank());
+            let mut twin = circle.join(Name::new(1), &[0, 1], circle.rank());
             if circle.rank() == 0 { circle.wait() } else { twin.wait() }
-        });
+        })
+        .unwrap();
         assert_eq!(ended, [Err(Failure::Deadlock), Err(Failure::Deadlock)]);
     });
 }
@@ -125,7 +127,8 @@ fn order_under(seed: u64) -> Vec<usize> {
             order.lock().unwrap().push(circle.rank());
             circle.wait().unwrap();
         }
-    });
+    })
+    .unwrap();
     order.into_inner().unwrap()
 }
 
@@ -145,13 +148,13 @@ fn a_seed_decides_the_order_and_decides_it_again() {
 #[test]
 fn results_come_back_by_rank() {
     let expected: Vec<usize> = (0..9).collect();
-    assert_eq!(threads::run(9, Options::default(), |circle| circle.rank()), expected);
-    assert_eq!(sim::run(9, 5, Memory::Apart, Options::default(), |circle| circle.rank()), expected);
+    assert_eq!(threads::run(9, Options::default(), |circle| circle.rank()).unwrap(), expected);
+    assert_eq!(sim::run(9, 5, Memory::Apart, Options::default(), |circle| circle.rank()).unwrap(), expected);
 }
 
 #[test]
 fn a_run_needs_a_processor() {
-    let none = || threads::run(0, Options::default(), |_| ());
+    let none = || threads::run(0, Options::default(), |_| ()).unwrap();
     assert!(std::panic::catch_unwind(none).is_err());
 }
 
@@ -168,6 +171,7 @@ fn a_panic_comes_out_of_the_run_when_all_have_ended() {
                 assert!(circle.wait().is_err());
                 *ended.lock().unwrap() += 1;
             })
+            .unwrap()
         });
         assert_eq!(outcome.unwrap_err().downcast_ref(), Some(&"on purpose"));
         assert_eq!(*ended.lock().unwrap(), 2);
@@ -181,7 +185,7 @@ const OWN_STACK_BYTES: usize = 257 << 20;
 fn threads_are_kept_between_runs() {
     in_time(|| {
         let options = Options { stack_bytes: OWN_STACK_BYTES, ..Options::default() };
-        let ids = || threads::run(3, options, |_| thread::current().id());
+        let ids = || threads::run(3, options, |_| thread::current().id()).unwrap();
         // Other tests run meanwhile and may borrow a thread, so not every run must find the same ones; most do.
         let runs: Vec<Vec<ThreadId>> = (0..100).map(|_| ids()).collect();
         let mut seen: Vec<ThreadId> = Vec::new();
@@ -210,11 +214,11 @@ fn a_pinned_processor_has_one_core_counted_round_and_is_set_free_by_the_next_run
         let all = allowed_cores();
         // One more than there are cores, so that the first is given out again.
         let size = all.len() + 1;
-        let pinned = threads::run(size, Options { pin: true, ..Options::default() }, |_| allowed_cores());
+        let pinned = threads::run(size, Options { pin: true, ..Options::default() }, |_| allowed_cores()).unwrap();
         for (rank, cores) in pinned.into_iter().enumerate() {
             assert_eq!(cores, [all[rank % all.len()]], "rank {rank}");
         }
-        let free = threads::run(size, Options::default(), |_| allowed_cores());
+        let free = threads::run(size, Options::default(), |_| allowed_cores()).unwrap();
         assert!(free.iter().all(|cores| *cores == all), "{free:?}");
     });
 }
@@ -222,6 +226,6 @@ fn a_pinned_processor_has_one_core_counted_round_and_is_set_free_by_the_next_run
 #[test]
 fn a_thread_knows_whether_it_is_a_processor() {
     assert!(!threads::is_processor());
-    assert_eq!(threads::run(2, Options::default(), |_| threads::is_processor()), [true; 2]);
+    assert_eq!(threads::run(2, Options::default(), |_| threads::is_processor()).unwrap(), [true; 2]);
     assert!(!threads::is_processor());
 }

@@ -220,9 +220,9 @@ fn main() {
     println!("forked processes that fail, and that reach each other: ok");
     for size in [1, 2, 3, 5] {
         for body in [on_circle, on_circle_failing] {
-            threads::run(size, threads::Options::default(), body);
+            threads::run(size, threads::Options::default(), body).unwrap();
             for seed in 0..20 {
-                sim::run(size, seed, sim::Memory::Apart, threads::Options::default(), body);
+                sim::run(size, seed, sim::Memory::Apart, threads::Options::default(), body).unwrap();
             }
         }
         println!("threads and simulated processors, {size}: ok");

@@ -325,7 +325,7 @@ impl Config {
         let sources = Sources::default();
         let processor = |circle: Box<dyn Circle>| be_processor(circle, &body, site, self.first_step, sources.clone());
         let results = match fabric {
-            Fabric::Threads => threads::run(procs, options, processor),
+            Fabric::Threads => threads::run(procs, options, processor).map_err(|why| no_threads(procs, &why))?,
             Fabric::Procs => {
                 match procs::run(procs, options, in_words, processor).map_err(|why| no_room(procs, &why))? {
                     (_, Some(failure)) => return Err(sources.complete(failure.into())),
@@ -338,7 +338,7 @@ impl Config {
             },
             Fabric::Sim { seed, shares_memory } => {
                 let memory = if shares_memory { sim::Memory::Shared } else { sim::Memory::Apart };
-                sim::run(procs, seed, memory, options, processor)
+                sim::run(procs, seed, memory, options, processor).map_err(|why| no_threads(procs, &why))?
             }
         };
         // When one fails, all others end with the failure that was raised first, and that is the run's error.
@@ -392,6 +392,11 @@ fn in_words(failure: &Failure) -> String {
 
 fn no_room(procs: usize, why: &std::io::Error) -> Error {
     Error::new(ErrorKind::BadProcs, format!("procs is {procs}, which cannot be forked ({why}); ask for fewer"))
+}
+
+fn no_threads(procs: usize, why: &std::io::Error) -> Error {
+    let message = format!("procs is {procs}, for which threads cannot be started ({why}); ask for fewer");
+    Error::new(ErrorKind::BadProcs, message)
 }
 
 fn unable(why: mpi::Unable) -> Error {

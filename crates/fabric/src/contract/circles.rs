@@ -3,11 +3,13 @@
 use super::{Alone, Brackets, Stage, meet_and_check, word};
 use crate::{
     circle::{Circle, Melded},
+    nest::Name,
     tray::Tray,
 };
 
 pub(super) fn uphold(stage: &Stage) {
     one_after_the_other_leaves_and_the_rest_go_on(stage);
+    circles_of_one_name_but_another_origin_or_part_are_apart(stage);
     a_leaver_waits_for_nothing_that_comes_after_its_last_meeting(stage);
     all_can_leave_at_once_and_meet_elsewhere(stage);
     circles_with_different_numbers_of_meetings_come_together_again(stage);
@@ -36,7 +38,7 @@ fn one_after_the_other_leaves_and_the_rest_go_on(stage: &Stage) {
             meet_and_check(circle, &mut how, &mut outcome, |rank| word(rank, round + 100));
             let rest: Vec<usize> = (0..size).filter(|&rank| rank != leaver).collect();
             let place = rest.iter().position(|&member| member == rank).expect("only the leaver is missing");
-            owned = Some(circle.join(1 + round as u64, &rest, place));
+            owned = Some(circle.join(Name::new(1 + round as u64), &rest, place));
         }
     });
 }
@@ -57,7 +59,7 @@ fn a_leaver_waits_for_nothing_that_comes_after_its_last_meeting(stage: &Stage) {
         meet_and_check(circle, &mut how, &mut Melded::default(), |rank| word(rank, 0));
         alone.pass_until(|| gone.get() == size.div_ceil(2)).expect(ALARMLESS);
         let rest: Vec<usize> = (1..size).step_by(2).collect();
-        let mut circle = circle.join(1, &rest, rank / 2);
+        let mut circle = circle.join(Name::new(1), &rest, rank / 2);
         for meeting in 0..5 {
             meet_and_check(&mut *circle, &mut how, &mut Melded::default(), |rank| word(rank, meeting));
         }
@@ -70,11 +72,11 @@ fn all_can_leave_at_once_and_meet_elsewhere(stage: &Stage) {
         let mut how = Brackets { wants_before: true };
         let rank = circle.rank();
         let everybody: Vec<usize> = (0..stage.size).collect();
-        let mut next = circle.join(1, &everybody, rank);
+        let mut next = circle.join(Name::new(1), &everybody, rank);
         circle.leave(&word(rank, 0), &mut how).expect(ALARMLESS);
         for round in 0..10 {
             meet_and_check(&mut *next, &mut how, &mut Melded::default(), |rank| word(rank, round));
-            let further = next.join(2 + round as u64, &everybody, rank);
+            let further = next.join(Name::new(2 + round as u64), &everybody, rank);
             next.leave(&word(rank, round), &mut how).expect(ALARMLESS);
             next = further;
         }
@@ -90,7 +92,7 @@ fn circles_with_different_numbers_of_meetings_come_together_again(stage: &Stage)
         let mut outcome = Melded::default();
         let part = rank % PARTS;
         let members: Vec<usize> = (part..size).step_by(PARTS).collect();
-        let mut inner = circle.join(1 + part as u64, &members, rank / PARTS);
+        let mut inner = circle.join(Name::new(1 + part as u64), &members, rank / PARTS);
         for round in 0..4 {
             for meeting in 0..10 * ((part + round) % PARTS) {
                 meet_and_check(&mut *inner, &mut how, &mut outcome, |inner| word(part + PARTS * inner, meeting));
@@ -119,10 +121,10 @@ fn overlapping_circles_keep_their_meetings_and_trays_apart(stage: &Stage) {
     stage.run(|circle| {
         let (rank, size) = (circle.rank(), circle.size());
         let everybody: Vec<usize> = (0..size).collect();
-        let mut twin = circle.join(1, &everybody, rank);
+        let mut twin = circle.join(Name::new(1), &everybody, rank);
         // The pair of `i` and `i + 1` has key `2 + i`.
-        let mut above = (rank + 1 < size).then(|| circle.join(2 + rank as u64, &[rank, rank + 1], 0));
-        let mut below = (rank > 0).then(|| circle.join(1 + rank as u64, &[rank - 1, rank], 1));
+        let mut above = (rank + 1 < size).then(|| circle.join(Name::new(2 + rank as u64), &[rank, rank + 1], 0));
+        let mut below = (rank > 0).then(|| circle.join(Name::new(1 + rank as u64), &[rank - 1, rank], 1));
         let (next, last) = ((rank + 1) % size, (rank + size - 1) % size);
         for _ in 0..5 {
             post(circle, next, rank, 1);
@@ -143,12 +145,36 @@ fn overlapping_circles_keep_their_meetings_and_trays_apart(stage: &Stage) {
     });
 }
 
+/// Claim 6: a name is one among those of the circles that are made from one circle, and so is each part of it.
+fn circles_of_one_name_but_another_origin_or_part_are_apart(stage: &Stage) {
+    stage.run(|circle| {
+        let (rank, size) = (circle.rank(), circle.size());
+        let everybody: Vec<usize> = (0..size).collect();
+        let one = Name::new(1);
+        let names = [one, Name { part: 1, ..one }, Name { kind: 1, ..one }, Name { part: 1, ..Name::new(0) }];
+        let mut all: Vec<_> = names.map(|name| circle.join(name, &everybody, rank)).into();
+        let further: Vec<_> =
+            all.iter().flat_map(|parent| names.map(|name| parent.join(name, &everybody, rank))).collect();
+        all.extend(further);
+        let (next, last) = ((rank + 1) % size, (rank + size - 1) % size);
+        for (label, circle) in all.iter_mut().enumerate() {
+            circle.post(next, &mut Tray { bytes: vec![label as u8], moved: Vec::new() }).expect(ALARMLESS);
+        }
+        for (label, circle) in all.iter_mut().enumerate().rev() {
+            circle.wait().expect(ALARMLESS);
+            let mut tray = Tray::default();
+            assert!(circle.take(last, &mut tray));
+            assert_eq!(tray.bytes, [label as u8], "a tray of another circle");
+        }
+    });
+}
+
 /// Claims 2 and 6: the order of the members in a circle is the order of its ranks.
 fn a_circle_may_number_its_members_anew(stage: &Stage) {
     stage.run(|circle| {
         let (rank, size) = (circle.rank(), circle.size());
         let backwards: Vec<usize> = (0..size).rev().collect();
-        let mut circle = circle.join(1, &backwards, size - 1 - rank);
+        let mut circle = circle.join(Name::new(1), &backwards, size - 1 - rank);
         let mut how = Brackets { wants_before: true };
         for meeting in 0..3 {
             meet_and_check(&mut *circle, &mut how, &mut Melded::default(), |rank| word(size - 1 - rank, meeting));
@@ -156,7 +182,7 @@ fn a_circle_may_number_its_members_anew(stage: &Stage) {
         // And one of that one: ranks are those of the circle at hand.
         let half: Vec<usize> = (0..size).step_by(2).collect();
         if circle.rank() % 2 == 0 {
-            let mut inner = circle.join(2, &half, circle.rank() / 2);
+            let mut inner = circle.join(Name::new(2), &half, circle.rank() / 2);
             meet_and_check(&mut *inner, &mut how, &mut Melded::default(), |inner| word(2 * inner, 0));
         }
     });

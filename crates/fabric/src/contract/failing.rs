@@ -4,6 +4,7 @@ use super::{Alone, Brackets, Stage, counter::Counter, gave_up, word};
 use crate::{
     circle::{Circle, Melded},
     failure::Failure,
+    nest::Name,
     tray::Tray,
 };
 use std::sync::Mutex;
@@ -25,7 +26,7 @@ fn assert_over(circle: &mut dyn Circle, failure: &Failure) {
     let mut how = Brackets { wants_before: true };
     let mut outcome = Melded::default();
     let everybody: Vec<usize> = (0..circle.size()).collect();
-    let mut joined = circle.join(1, &everybody, circle.rank());
+    let mut joined = circle.join(Name::new(1), &everybody, circle.rank());
     for _ in 0..3 {
         for circle in [&mut *circle, &mut *joined] {
             assert_eq!(circle.meet(&[1], &mut how, &mut outcome), over);
@@ -107,7 +108,7 @@ fn an_alarm_reaches_circles_that_lack_nobody(stage: &Stage, raiser: usize) {
             circle.alarm().raise(failure.clone());
         } else {
             let place = others.iter().position(|&rank| rank == circle.rank()).expect("all but the raiser are there");
-            let mut inner = circle.join(2, &others, place);
+            let mut inner = circle.join(Name::new(2), &others, place);
             let found = loop {
                 match inner.wait() {
                     Ok(()) => meetings.add_one(),

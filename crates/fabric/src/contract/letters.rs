@@ -4,6 +4,7 @@ use super::{Brackets, Stage, meet_and_check, word};
 use crate::{
     circle::{Circle, Counts, Melded},
     failure::Failure,
+    nest::Name,
     tray::Tray,
 };
 
@@ -103,8 +104,8 @@ fn letters_of_other_circles_do_not_arrive_here(stage: &Stage) {
         let (me, size) = (circle.rank(), circle.size());
         let all: Vec<usize> = (0..size).collect();
         let around: Vec<usize> = (0..size).rev().collect();
-        let mut same = circle.join(1, &all, me);
-        let mut reversed = circle.join(2, &around, size - 1 - me);
+        let mut same = circle.join(Name::new(1), &all, me);
+        let mut reversed = circle.join(Name::new(2), &around, size - 1 - me);
         for to in 0..size {
             circle.send_letter(to, &mut letter(b"root")).expect(ALARMLESS);
             same.send_letter(to, &mut letter(b"same")).expect(ALARMLESS);

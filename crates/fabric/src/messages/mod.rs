@@ -12,20 +12,30 @@
 
 mod count;
 mod mailroom;
+mod secret;
 mod stretch;
 mod wave;
 
 pub(crate) use mailroom::{Kind, Link, Mailroom, Packet, Stamp};
+pub(crate) use secret::Secret;
 
 use crate::{
     circle::{Alarm, Circle, Counts, Meld, Melded, Silence},
     failure::Failure,
     memory::fitting,
+    nest::{Name, Nest},
     tray::Tray,
     tree::Scratch,
 };
 use count::Counting;
-use std::{cell::RefCell, rc::Rc, sync::Arc};
+use std::{
+    cell::RefCell,
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 use stretch::Stretch;
 use wave::{Outcome, Reader};
 
@@ -47,8 +57,25 @@ pub(crate) struct Home<L> {
     local: Option<Box<dyn Circle>>,
     /// Tells the circles of this run from those of earlier ones.
     run: u64,
+    /// Tells the circles of this run from each other.
+    secret: Secret,
     /// Vectors that have been read, kept for their room: as many come as go.
     spare: RefCell<Vec<Vec<u8>>>,
+}
+
+/// What those members of a circle have in common that live in one process.
+struct House {
+    /// No other house of the process has it.
+    number: u64,
+    /// Those of the circles that are made from this one, until all who live there have found them.
+    further: Nest<Arc<House>>,
+}
+
+impl House {
+    fn build() -> Arc<Self> {
+        static BUILT: AtomicU64 = AtomicU64::new(0);
+        Arc::new(Self { number: BUILT.fetch_add(1, Ordering::Relaxed), further: Nest::default() })
+    }
 }
 
 pub(crate) struct MessageCircle<L> {
@@ -56,7 +83,10 @@ pub(crate) struct MessageCircle<L> {
     /// The members, by their numbers in the whole run.
     members: Rc<[usize]>,
     rank: usize,
-    key: u64,
+    /// In the stamps of its packets.
+    number: u64,
+    /// If the process has several processors.
+    house: Option<Arc<House>>,
     stations: Vec<Station>,
     /// Which of them is mine.
     station: usize,
@@ -81,38 +111,50 @@ pub(crate) struct MessageCircle<L> {
 /// Up to so many bytes of a letter are copied on their way rather than handed over with their vector.
 const SHORT_LETTER: usize = 256;
 
-/// The key of the circle of all; no other circle may have it.
-pub(crate) const ROOT: u64 = 0;
+/// The number of the circle of all.
+const ROOT: u64 = 0;
 
 impl<L: Link> MessageCircle<L> {
     /// The circle of all processors, each of which is a process for itself.
-    pub(crate) fn root(link: L, size: usize, rank: usize) -> Self {
-        Self::apart(link, size, rank, 0)
+    pub(crate) fn root(link: L, size: usize, rank: usize, secret: Secret) -> Self {
+        Self::apart(link, size, rank, 0, secret)
     }
 
     /// The same, in the run with this number.
-    pub(crate) fn apart(link: L, size: usize, rank: usize, run: u64) -> Self {
+    pub(crate) fn apart(link: L, size: usize, rank: usize, run: u64, secret: Secret) -> Self {
         let home = Home {
             mailroom: RefCell::new(Mailroom::new(link)),
             per_process: 1,
             local: None,
             run,
+            secret,
             spare: RefCell::default(),
         };
-        Self::new(Rc::new(home), (0..size).collect(), rank, ROOT)
+        Self::new(Rc::new(home), (0..size).collect(), rank, ROOT, None)
     }
 
     /// The circle of all processors, of which each of `processes` has as many as `local` has members; `run` is the
     /// number of the run.
-    pub(crate) fn mixed(link: L, local: Box<dyn Circle>, processes: usize, process: usize, run: u64) -> Self {
+    pub(crate) fn mixed(
+        link: L,
+        local: Box<dyn Circle>,
+        [processes, process]: [usize; 2],
+        run: u64,
+        secret: Secret,
+    ) -> Self {
         let (per_process, rank) = (local.size(), process * local.size() + local.rank());
         let local = (per_process > 1).then_some(local);
-        let home =
-            Home { mailroom: RefCell::new(Mailroom::new(link)), per_process, local, run, spare: RefCell::default() };
-        Self::new(Rc::new(home), (0..processes * per_process).collect(), rank, ROOT)
+        let house = local.as_ref().map(|local| {
+            let common = local.common(Name::new(0), &mut || House::build());
+            let house = common.and_then(|common| common.downcast::<House>().ok());
+            house.expect("the processors of a process have things in common")
+        });
+        let mailroom = RefCell::new(Mailroom::new(link));
+        let home = Home { mailroom, per_process, local, run, secret, spare: RefCell::default() };
+        Self::new(Rc::new(home), (0..processes * per_process).collect(), rank, ROOT, house)
     }
 
-    fn new(home: Rc<Home<L>>, members: Rc<[usize]>, rank: usize, key: u64) -> Self {
+    fn new(home: Rc<Home<L>>, members: Rc<[usize]>, rank: usize, number: u64, house: Option<Arc<House>>) -> Self {
         let process = |rank: usize| members[rank] / home.per_process;
         let mut stations: Vec<Station> = Vec::new();
         for first in (0..members.len()).filter(|&rank| rank == 0 || process(rank - 1) != process(rank)) {
@@ -122,11 +164,11 @@ impl<L: Link> MessageCircle<L> {
         let end = stations.get(station + 1).map_or(members.len(), |behind| behind.first);
         let neighbours: Vec<usize> =
             members[stations[station].first..end].iter().map(|number| number % home.per_process).collect();
-        let local = match &home.local {
-            Some(local) if neighbours.len() > 1 => {
+        let local = match (&home.local, &house) {
+            (Some(local), Some(house)) if neighbours.len() > 1 => {
                 // Members in another order than that of the run may make two stations of one process.
-                let key = key.rotate_left(17).wrapping_add(1 + station as u64);
-                Some(local.join(key, &neighbours, rank - stations[station].first))
+                let name = Name { part: station as u64, ..Name::new(house.number) };
+                Some(local.join(name, &neighbours, rank - stations[station].first))
             }
             _ => None,
         };
@@ -139,7 +181,8 @@ impl<L: Link> MessageCircle<L> {
             home,
             members,
             rank,
-            key,
+            number,
+            house,
             stations,
             station,
             local,
@@ -156,7 +199,7 @@ impl<L: Link> MessageCircle<L> {
     }
 
     fn stamp(&self, kind: Kind, meeting: u64) -> Stamp {
-        Stamp { circle: self.key ^ self.home.run.rotate_right(8), meeting, kind }
+        Stamp { circle: self.number ^ self.home.run.rotate_right(8), meeting, kind }
     }
 
     fn send(&self, to: usize, kind: Kind, meeting: u64, tray: Tray) -> Result<(), Failure> {
@@ -406,9 +449,16 @@ impl<L: Link + 'static> Circle for MessageCircle<L> {
         self.home.mailroom.borrow_mut().carry(stamp, &out, &mut into)
     }
 
-    fn join(&self, key: u64, members: &[usize], rank: usize) -> Box<dyn Circle> {
-        let members = members.iter().map(|&m| self.members[m]).collect();
-        Box::new(Self::new(Rc::clone(&self.home), members, rank, key))
+    fn join(&self, name: Name, members: &[usize], rank: usize) -> Box<dyn Circle> {
+        let members: Rc<[usize]> = members.iter().map(|&m| self.members[m]).collect();
+        let process = |member: usize| member / self.home.per_process;
+        let house = self.house.as_ref().map(|house| {
+            let mine = process(self.members[self.rank]);
+            let owners = members.iter().filter(|&&member| process(member) == mine).count();
+            house.further.find(name, owners, House::build)
+        });
+        let number = self.home.secret.number(self.number, name);
+        Box::new(Self::new(Rc::clone(&self.home), members, rank, number, house))
     }
 
     fn alarm(&self) -> Arc<dyn Alarm> {

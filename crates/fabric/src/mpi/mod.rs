@@ -16,7 +16,8 @@ mod session;
 use crate::{
     circle::{Alarm, Circle},
     failure::Failure,
-    messages::MessageCircle,
+    messages::{MessageCircle, Secret},
+    nest::Name,
     threads::{self, Options},
 };
 use launcher::Launcher;
@@ -65,6 +66,8 @@ struct World {
     office: Office,
     pulse: Arc<Pulse>,
     runs: AtomicU64,
+    /// Tells circles apart; see [`Secret`].
+    secret: Secret,
     /// Whether a run is under way.
     is_running: AtomicBool,
     /// Whether the last run has failed.
@@ -107,6 +110,7 @@ fn start() -> Result<World, Unable> {
     }
     let office = Office::new(mpi);
     same(&office, build::id(), "builds of the program; start the same executable everywhere")?;
+    let secret = agreed_secret(&office);
     let pulse = Pulse::start(&office.mpi, office.me, office.processes).map_err(Unable::NoMpi)?;
     // SAFETY: the function is one without arguments that may be called when the process ends.
     unsafe { libc::atexit(finish) };
@@ -115,6 +119,7 @@ fn start() -> Result<World, Unable> {
         office,
         pulse,
         runs: AtomicU64::new(0),
+        secret,
         is_running: AtomicBool::new(false),
         has_failed: AtomicBool::new(false),
         is_ours,
@@ -132,6 +137,13 @@ fn same(office: &Office, mine: u64, what: &str) -> Result<(), Unable> {
         None => Ok(()),
         Some(other) => Err(Unable::Differs(format!("processes 0 and {other} have different {what}"))),
     }
+}
+
+/// What process 0 has drawn.
+fn agreed_secret(office: &Office) -> Secret {
+    let mut all = vec![0; 16 * office.processes];
+    office.mpi.allgather(&Secret::draw().to_bytes(), &mut all);
+    Secret::from_bytes(all.first_chunk().copied().unwrap_or_default())
 }
 
 /// Ends MPI with the process.
@@ -304,23 +316,30 @@ pub fn run<R: Send>(
     let patience = if is_crowded { 0 } else { 2_000 };
     let bell: OnceLock<Arc<Bell>> = OnceLock::new();
     world.is_running.store(true, Ordering::Release);
+    let hang = |cord: Arc<dyn Alarm>| {
+        office.begin(run, per_process, Arc::clone(&cord));
+        let bell = Arc::new(Bell { run, cord: Arc::clone(&cord), world });
+        world.pulse.begin(run, cord, Arc::clone(&bell) as Arc<dyn Alarm>, words);
+        bell
+    };
     let results = threads::run(per_process, options, |local| {
-        let bell = bell.get_or_init(|| {
-            let cord = local.alarm();
-            office.begin(run, per_process, Arc::clone(&cord));
-            let bell = Arc::new(Bell { run, cord: Arc::clone(&cord), world });
-            world.pulse.begin(run, cord, Arc::clone(&bell) as Arc<dyn Alarm>, words);
-            bell
-        });
+        let bell = bell.get_or_init(|| hang(local.alarm()));
         let number = office.me * per_process + local.rank();
         let link = MpiLink::new(office, number, Arc::clone(bell) as Arc<dyn Alarm>, patience);
-        let circle = MessageCircle::mixed(link, local, office.processes, office.me, run);
+        let circle = MessageCircle::mixed(link, local, [office.processes, office.me], run, world.secret);
         let all: Vec<usize> = (0..circle.size()).collect();
-        let mut end = circle.join(END, &all, circle.rank());
+        let mut end = circle.join(Name::END, &all, circle.rank());
         let result = body(Box::new(circle));
         // Nobody's run has ended well before everybody's has. If one fails, the bell says so.
         let _ = end.wait();
         result
+    });
+    let results = results.unwrap_or_else(|why| {
+        // The others have begun, and must not wait for this process.
+        let how = format!("cannot start {per_process} threads ({why}); ask for fewer");
+        let bell = bell.get_or_init(|| hang(Arc::new(threads::Cord::default())));
+        bell.raise(Failure::Died { process: office.me, how });
+        Vec::new()
     });
     world.pulse.end();
     office.end();
@@ -329,6 +348,3 @@ pub fn run<R: Send>(
     world.has_failed.store(failure.is_some(), Ordering::Release);
     Ok((results, failure))
 }
-
-/// The key of the circle in which a run ends; the layers above choose theirs at random.
-const END: u64 = u64::MAX;

@@ -1,11 +1,12 @@
 //! A run in which each process is one processor, on the thread that begins it, and which ends when it is told to: for a
 //! program that is not a closure.
 
-use super::{Bell, END, Unable, WORLD, World, launcher, office::MpiLink, world};
+use super::{Bell, Unable, WORLD, World, launcher, office::MpiLink, world};
 use crate::{
     circle::{Alarm, Circle},
     failure::Failure,
     messages::MessageCircle,
+    nest::Name,
     threads::{self, Cord},
 };
 use std::sync::{Arc, atomic::Ordering};
@@ -39,9 +40,9 @@ impl Session {
         world.is_running.store(true, Ordering::Release);
         let link =
             MpiLink::new(office, office.me, Arc::clone(&bell) as Arc<dyn Alarm>, if is_crowded { 0 } else { 2_000 });
-        let circle = MessageCircle::apart(link, office.processes, office.me, run);
+        let circle = MessageCircle::apart(link, office.processes, office.me, run, world.secret);
         let all: Vec<usize> = (0..office.processes).collect();
-        let end = circle.join(END, &all, circle.rank());
+        let end = circle.join(Name::END, &all, circle.rank());
         Ok((Self { world, bell, end }, Box::new(circle)))
     }
 

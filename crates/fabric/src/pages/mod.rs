@@ -189,15 +189,19 @@ impl<T: Plain> Pages<T> {
     ///
     /// # Panics
     ///
-    /// If a page has more elements than 32 bits can count, or if `rooted` names a page that there is not.
+    /// If a page has more elements than 32 bits can count, if a line has more than its pages hold, or if `rooted` names
+    /// a page that there is not, or not in rising order.
     pub fn new(count: usize, lines: Lines, rooted: &[usize]) -> Option<Self> {
         assert!(u32::try_from(lines.page).is_ok() && lines.numbers.is_power_of_two(), "pages of a size that works");
         assert!(rooted.iter().all(|&page| page < count), "a page that there is");
         assert!(rooted.is_sorted_by(|a, b| a < b), "pages in rising order");
-        let len = rooted.iter().map(|&page| room(lines, page)).sum();
+        // G5 needs it: where a line has one page, that is all of it.
+        let held = lines.numbers.saturating_mul(lines.page);
+        assert!(lines.line <= held, "a line of {} elements in pages for {held}", lines.line);
+        let len = rooted.iter().try_fold(0usize, |sum, &page| sum.checked_add(room(lines, page)))?;
         let memory = Memory::<T>::zeroed(len)?;
         let mut entries = Vec::new();
-        entries.try_reserve_exact(count + 1).ok()?;
+        entries.try_reserve_exact(count.checked_add(1)?).ok()?;
         // G4.
         entries.resize_with(count + 1, Entry::default);
         let mut at = 0;

@@ -164,3 +164,26 @@ fn lines_that_are_pages_are_reached_by_their_number() {
     assert!(pages.get_line(2, 1).is_none() && pages.get(2, 1).is_some());
     assert!(!self::pages().set_line(2, 0, 1) && self::pages().get_line(2, 0).is_none(), "lines of two pages");
 }
+
+#[test]
+fn tables_that_cannot_be_are_not_made() {
+    let line = |page, line, numbers| Lines { page, line, numbers };
+    let refused = |count, lines, rooted: &[usize]| {
+        let made = std::panic::catch_unwind(|| Pages::<u64>::new(count, lines, rooted).is_some());
+        !made.unwrap_or(false)
+    };
+    assert!(refused(usize::MAX, line(1, 1, 1), &[]));
+    assert!(refused(usize::MAX - 1, line(1, 1, 1), &[usize::MAX - 2]));
+    // The second line would begin behind the memory.
+    assert!(refused(4, line(2, 1000, 1), &[0, 1]));
+    assert!(refused(4, line(2, usize::MAX, 2), &[0, 1]));
+    assert!(refused(4, line(4, 4, 3), &[0]) && refused(4, line(4, 4, 0), &[0]));
+    assert!(refused(4, line(1 << 32, 4, 1), &[0]));
+    assert!(
+        refused(4, line(4, 4, 1), &[4]) && refused(4, line(4, 4, 1), &[1, 0]) && refused(4, line(4, 4, 1), &[1, 1])
+    );
+    // More elements than there is memory for.
+    let most = u32::MAX as usize;
+    let rooted: Vec<usize> = (0..1 << 10).collect();
+    assert!(Pages::<[u64; 4096]>::new(1 << 20, line(most, usize::MAX, 1 << 33), &rooted).is_none());
+}

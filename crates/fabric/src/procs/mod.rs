@@ -5,6 +5,7 @@
 //! the ground of a library for C.
 
 mod carry;
+mod child;
 mod futex;
 mod ground;
 mod header;

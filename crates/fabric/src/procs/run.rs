@@ -8,7 +8,8 @@ use super::{
 use crate::{
     circle::{Alarm as _, Circle},
     failure::Failure,
-    messages::MessageCircle,
+    messages::{MessageCircle, Secret},
+    nest::Name,
     threads::{
         Options, affinity,
         pool::{be_processor, forget_workers},
@@ -25,9 +26,6 @@ use std::{
 
 /// How long those who compute have to hear of a failure until they are ended.
 const GRACE: Duration = Duration::from_millis(450);
-
-/// The key of the circle in which a run ends; the layers above choose theirs at random.
-const END: u64 = u64::MAX;
 
 type Payload = Box<dyn Any + Send>;
 
@@ -68,6 +66,7 @@ fn run_with<R: Send>(
         let why = format!("a run has 1 to {MOST} processes, and not {processors}");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
+    let secret = Secret::draw();
     let team = fork(processors, Terms { grace: GRACE, last_words: words })?;
     let is_first = team.rank() == 0;
     let _crowd = if is_first {
@@ -79,7 +78,7 @@ fn run_with<R: Send>(
     let outcome = thread::scope(|scope| {
         let thread = thread::Builder::new().name("superstep".to_owned()).stack_size(options.stack_bytes);
         thread
-            .spawn_scoped(scope, || be_processor_of(&team, options, may_reach, &body))
+            .spawn_scoped(scope, || be_processor_of(&team, options, may_reach, secret, &body))
             .map(thread::ScopedJoinHandle::join)
     });
     if !is_first {
@@ -125,6 +124,7 @@ fn be_processor_of<R>(
     team: &Team,
     options: Options,
     may_reach: bool,
+    secret: Secret,
     body: &(impl Fn(Box<dyn Circle>) -> R + Sync),
 ) -> Option<R> {
     let (rank, size, cord) = (team.rank(), team.size(), team.cord());
@@ -132,9 +132,9 @@ fn be_processor_of<R>(
     if options.pin {
         affinity::bind(Some(rank));
     }
-    let circle = MessageCircle::root(ProcsLink::new(team, may_reach)?, size, rank);
+    let circle = MessageCircle::root(ProcsLink::new(team, may_reach)?, size, rank, secret);
     let all: Vec<usize> = (0..size).collect();
-    let mut end = circle.join(END, &all, rank);
+    let mut end = circle.join(Name::END, &all, rank);
     let result = catch_unwind(AssertUnwindSafe(|| body(Box::new(circle))));
     if let Err(payload) = &result {
         cord.raise(Failure::GaveUp { rank, report: text(payload).as_bytes().into() });

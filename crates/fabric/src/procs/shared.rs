@@ -21,6 +21,9 @@ unsafe impl Send for Shared {}
 // SAFETY: as above.
 unsafe impl Sync for Shared {}
 
+/// Where mappings begin, at the least.
+const PAGE: usize = 4096;
+
 /// A type of which all processes may have a reference at once, and for which zeros are a value.
 ///
 /// # Safety
@@ -61,6 +64,7 @@ impl Shared {
     ///
     /// If it would not lie wholly inside, or not as its type asks for.
     pub(super) fn get<T: Common>(&self, at: usize) -> &T {
+        const { assert!(align_of::<T>() <= PAGE, "a mapping begins on a page, and on nothing wider") }
         assert!(at.is_multiple_of(align_of::<T>()) && at + size_of::<T>() <= self.len);
         // SAFETY: S1, and the line above keeps it inside; the mapping begins on a page.
         let place = unsafe { self.start.add(at) };

@@ -5,10 +5,16 @@
 //! look are ended. When process 0 ends, by whatever cause, the kernel ends the others.
 
 use super::{
+    child::{Child, End, NOBODY},
     futex::Count,
     shared::{Common, Shared},
 };
-use crate::{circle::Alarm, failure::Failure, ground::Speaker, processes::without_signals};
+use crate::{
+    circle::Alarm,
+    failure::Failure,
+    ground::Speaker,
+    processes::{keeps_children, without_signals},
+};
 use std::{
     io,
     sync::{
@@ -39,6 +45,7 @@ unsafe impl Common for Board {}
 
 #[repr(C, align(128))]
 struct Seat {
+    /// 0 until it is known, and [`NOBODY`] where it must not be used.
     pid: AtomicI32,
     is_done: AtomicU32,
     /// For waits that are not part of a meeting of the ground.
@@ -67,6 +74,7 @@ pub struct Team {
 
 struct Watch {
     thread: JoinHandle<()>,
+    children: Arc<[Child]>,
     /// Whether process 0 has ended its part, and must not be ended by force any more.
     is_home: Arc<AtomicBool>,
 }
@@ -96,7 +104,9 @@ impl Team {
         crate::threads::cores();
         crate::threads::allowed();
         crate::code::parts();
-        let mut children = Vec::with_capacity(size - 1);
+        // Numbers of children that the system forgets by itself may become those of others at any time.
+        let are_kept = keeps_children();
+        let mut children: Vec<Child> = Vec::with_capacity(size - 1);
         for rank in 1..size {
             // SAFETY: the child goes on with a copy of this thread alone. It takes no lock of the library that another
             // thread might have held; of other libraries the caller has to see to that.
@@ -107,20 +117,26 @@ impl Team {
                 }
                 -1 => {
                     let error = io::Error::last_os_error();
-                    children.into_iter().for_each(end);
+                    end_all(&children);
                     return Err(error);
                 }
                 pid => {
-                    board.seats[rank].pid.store(pid, Ordering::Release);
-                    children.push(pid);
+                    board.seats[rank].pid.store(if are_kept { pid } else { NOBODY }, Ordering::Release);
+                    children.push(Child::new(pid));
                 }
             }
         }
+        let children: Arc<[Child]> = children.into();
         let is_home = Arc::new(AtomicBool::new(false));
-        let (watched, home) = (Arc::clone(&shared), Arc::clone(&is_home));
+        let (watched, home, theirs) = (Arc::clone(&shared), Arc::clone(&is_home), Arc::clone(&children));
         let watching = std::thread::Builder::new().name("superstep watch".into()).stack_size(256 << 10);
-        let thread = without_signals(|| watching.spawn(move || watch(&watched, &children, &home, terms)))?;
-        Ok(Self { shared, rank: 0, size, watch: Some(Watch { thread, is_home }) })
+        match without_signals(|| watching.spawn(move || watch(&watched, &theirs, &home, terms))) {
+            Ok(thread) => Ok(Self { shared, rank: 0, size, watch: Some(Watch { thread, children, is_home }) }),
+            Err(error) => {
+                end_all(&children);
+                Err(error)
+            }
+        }
     }
 
     /// The number of this process.
@@ -181,9 +197,12 @@ impl Team {
     /// has stopped the team, if anything has; the others go on and end themselves.
     pub fn end(mut self) -> Option<Failure> {
         self.excuse();
-        if let Some(Watch { thread, is_home }) = self.watch.take() {
+        if let Some(Watch { thread, children, is_home }) = self.watch.take() {
             is_home.store(true, Ordering::Release);
             let _ = thread.join();
+            // Whoever used their numbers has ended, but for this process, which is here.
+            self.board().seats.iter().for_each(|seat| seat.pid.store(NOBODY, Ordering::Release));
+            children.iter().for_each(Child::forget);
         }
         self.raised()
     }
@@ -195,10 +214,8 @@ impl Team {
 
     /// Ends all others at once; for a process 0 that ends itself.
     pub fn end_others(&self) {
-        for rank in (1..self.size).filter(|&rank| rank != self.rank) {
-            // SAFETY: it takes numbers. In process 0 they are its children, which are waited for by nobody else but the
-            // watch, so they name no other process.
-            unsafe { libc::kill(self.pid(rank), libc::SIGKILL) };
+        if let Some(Watch { children, .. }) = &self.watch {
+            children.iter().for_each(Child::kill);
         }
     }
 }
@@ -295,11 +312,13 @@ fn be_child(parent: i32) {
     }
 }
 
-/// The system's number of a process. Process 0 notes them as it forks, and the others may be quicker than that.
+/// The system's number of a process, or [`NOBODY`]. Process 0 notes them as it forks, and the others may be quicker
+/// than that. It never is 0, which the system takes for the caller.
 fn pid(board: &Board, rank: usize) -> i32 {
     loop {
         match board.seats[rank].pid.load(Ordering::Acquire) {
             0 if board.raised.load(Ordering::Acquire) != RAISED => std::thread::yield_now(),
+            0 => return NOBODY,
             pid => return pid,
         }
     }
@@ -337,54 +356,17 @@ fn raised(board: &Board) -> Option<Failure> {
     Some(Failure::read(&bytes).unwrap_or(Failure::Damaged { rank: 0 }))
 }
 
-/// Ends a child and waits until it is gone.
-fn end(child: i32) {
-    // SAFETY: it takes numbers; nobody has waited for this child, so the number is still its own.
-    unsafe { libc::kill(child, libc::SIGKILL) };
-    wait(child, 0);
+/// Ends children and lets the system forget them.
+fn end_all(children: &[Child]) {
+    children.iter().for_each(Child::end);
+    children.iter().for_each(Child::forget);
 }
 
-/// Waits for a child; says how it ended, if it did.
-fn wait(child: i32, options: i32) -> Option<i32> {
-    loop {
-        let mut status = 0;
-        // SAFETY: the status lives in this function.
-        let pid = unsafe { libc::waitpid(child, &raw mut status, options) };
-        if pid == child {
-            return Some(status);
-        }
-        let error = io::Error::last_os_error();
-        match error.raw_os_error() {
-            // The program wants to know nothing of its children, or has waited for this one itself.
-            Some(libc::ECHILD) if pid < 0 => return Some(UNKNOWN),
-            Some(libc::EINTR) if pid < 0 => {}
-            _ => return None,
-        }
-    }
-}
-
-/// How a child ended that somebody else has waited for.
-const UNKNOWN: i32 = i32::MIN;
-
-fn in_words(status: i32) -> String {
-    if status == UNKNOWN {
-        return "has ended in the middle of the run".into();
-    }
-    if libc::WIFSIGNALED(status) {
-        return format!("was killed by signal {}", libc::WTERMSIG(status));
-    }
-    format!("has ended with code {} in the middle of the run", libc::WEXITSTATUS(status))
-}
-
-/// Waits for the children of process 0, and sees to it that all end if one does before its time.
-fn watch(shared: &Shared, children: &[i32], is_home: &AtomicBool, terms: Terms) {
+/// Waits for the ends of the children of process 0, and sees to it that all end if one does before its time. They are
+/// not forgotten: others may be about to use their numbers.
+fn watch(shared: &Shared, children: &[Child], is_home: &AtomicBool, terms: Terms) {
     let board: &Board = shared.get(0);
-    let open = |&pid: &i32| {
-        // SAFETY: it takes numbers, and gives a file or a number below 0.
-        let file = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } as i32;
-        libc::pollfd { fd: file, events: libc::POLLIN, revents: 0 }
-    };
-    let mut files: Vec<libc::pollfd> = children.iter().map(open).collect();
+    let mut files: Vec<libc::pollfd> = children.iter().map(Child::watched).collect();
     let has_files = files.iter().all(|file| file.fd >= 0);
     let mut left: Vec<usize> = (0..children.len()).collect();
     let mut deadline: Option<Instant> = None;
@@ -394,14 +376,12 @@ fn watch(shared: &Shared, children: &[i32], is_home: &AtomicBool, terms: Terms) 
         // SAFETY: the list lives in this function, and its length is right.
         unsafe { libc::poll(files.as_mut_ptr(), files.len() as libc::nfds_t, nap) };
         left.retain(|&at| {
-            let Some(status) = wait(children[at], libc::WNOHANG) else { return true };
-            // SAFETY: the file was opened here; one below 0 fails.
-            unsafe { libc::close(files[at].fd) };
+            let Some(end) = children[at].ended() else { return true };
             files[at].fd = -1;
             let has_said = board.seats[at + 1].is_done.load(Ordering::Acquire) == 1;
-            let is_done = has_said && (status == 0 || status == UNKNOWN);
+            let is_done = has_said && matches!(end, End::Code(0) | End::Unknown);
             if !is_done {
-                let died = Failure::Died { process: at + 1, how: in_words(status) };
+                let died = Failure::Died { process: at + 1, how: end.to_string() };
                 write(board, 0, 0, &died);
                 // It may have died while it was writing down another one.
                 write(board, 2 + at as u32, 0, &died);
@@ -412,7 +392,7 @@ fn watch(shared: &Shared, children: &[i32], is_home: &AtomicBool, terms: Terms) 
             deadline = Some(Instant::now() + terms.grace);
         }
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            left.drain(..).for_each(|at| end(children[at]));
+            left.drain(..).for_each(|at| children[at].end());
         }
     }
     // Process 0 itself may compute, and never hear of it.

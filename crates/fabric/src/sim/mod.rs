@@ -13,10 +13,10 @@ mod turns;
 
 use crate::{
     circle::Circle,
-    messages::MessageCircle,
-    threads::{Options, pool},
+    messages::{MessageCircle, Secret},
+    threads::{Options, pool::Crew},
 };
-use std::sync::Arc;
+use std::{io, sync::Arc};
 use turns::{Turns, TurnsLink};
 
 /// Whether simulated processors share an address space.
@@ -31,6 +31,10 @@ pub enum Memory {
 
 /// Runs `body` on `processors` that take turns as `seed` says; like [`threads::run`](crate::threads::run).
 ///
+/// # Errors
+///
+/// As there.
+///
 /// # Panics
 ///
 /// As there.
@@ -40,12 +44,13 @@ pub fn run<R: Send>(
     memory: Memory,
     options: Options,
     body: impl Fn(Box<dyn Circle>) -> R + Sync,
-) -> Vec<R> {
+) -> io::Result<Vec<R>> {
+    let crew = Crew::hire(processors, options)?;
     let turns = Arc::new(Turns::new(processors, seed));
-    pool::run_each(processors, options, |rank| {
+    Ok(crew.run(|rank| {
         turns.begin(rank);
         let _end = turns.at_end(rank);
         let link = TurnsLink { turns: Arc::clone(&turns), rank, shares: memory == Memory::Shared };
-        body(Box::new(MessageCircle::root(link, processors, rank)))
-    })
+        body(Box::new(MessageCircle::root(link, processors, rank, Secret::of_seed(seed))))
+    }))
 }

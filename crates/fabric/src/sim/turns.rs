@@ -6,7 +6,7 @@ use crate::{
     messages::{Link, Packet},
 };
 use std::{
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
 };
 
@@ -37,8 +37,8 @@ struct Table {
     dice: Dice,
     states: Vec<State>,
     turn: Option<usize>,
-    /// Packets under way, by target and source.
-    mail: Vec<Vec<VecDeque<Packet>>>,
+    /// Packets under way, by target, and by those sources that have sent it some.
+    mail: Vec<BTreeMap<usize, VecDeque<Packet>>>,
     failure: Option<Failure>,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Turns {
 
 impl Turns {
     pub(super) fn new(processors: usize, seed: u64) -> Self {
-        let mail = (0..processors).map(|_| (0..processors).map(|_| VecDeque::new()).collect()).collect();
+        let mail = (0..processors).map(|_| BTreeMap::new()).collect();
         let states = vec![State::Coming; processors];
         let table = Table { dice: Dice(seed), states, turn: None, mail, failure: None };
         Self { table: Mutex::new(table), calls: (0..processors).map(|_| Condvar::new()).collect() }
@@ -117,7 +117,7 @@ impl Turns {
             if let Some(failure) = &table.failure {
                 return Err(failure.clone());
             }
-            if table.mail[rank].iter().any(|mail| !mail.is_empty()) {
+            if !table.mail[rank].is_empty() {
                 return Ok(table);
             }
             table.states[rank] = State::Waiting;
@@ -130,9 +130,14 @@ impl Turns {
 impl Table {
     /// Takes a packet that has come for this processor, from whom the seed decides.
     fn take_mail(&mut self, rank: usize) -> Option<(usize, Packet)> {
-        let sources: Vec<usize> = (0..self.mail.len()).filter(|&s| !self.mail[rank][s].is_empty()).collect();
-        let source = *sources.get(self.dice.below(sources.len().max(1)))?;
-        Some((source, self.mail[rank][source].pop_front()?))
+        let mail = &mut self.mail[rank];
+        let chosen = self.dice.below(mail.len().max(1));
+        let (&source, packets) = mail.iter_mut().nth(chosen)?;
+        let packet = packets.pop_front()?;
+        if packets.is_empty() {
+            mail.remove(&source);
+        }
+        Some((source, packet))
     }
 }
 
@@ -156,7 +161,7 @@ pub(super) struct TurnsLink {
 impl Link for TurnsLink {
     fn send(&mut self, to: usize, packet: Packet) -> Result<(), Failure> {
         let mut table = self.turns.lock();
-        table.mail[to][self.rank].push_back(packet);
+        table.mail[to].entry(self.rank).or_default().push_back(packet);
         if table.states[to] == State::Waiting {
             table.states[to] = State::Ready;
         }

@@ -9,6 +9,7 @@ mod circle;
 mod fences;
 mod letters;
 pub(crate) mod pool;
+mod room;
 mod seat;
 mod sync;
 mod table;
@@ -23,21 +24,30 @@ pub use pool::{Options, is_processor};
 pub use wait::cores;
 
 use crate::circle::Circle;
-use circle::{Hub, ThreadCircle};
+use circle::ThreadCircle;
+use pool::Crew;
+use std::io;
 use sync::Arc;
 use table::Table;
 
 /// Runs `body` on `processors` threads, each with its end of the circle of all, and returns what each returned, by
 /// rank.
 ///
+/// # Errors
+///
+/// If the system has not so many threads to give; then none of those that were started is left.
+///
 /// # Panics
 ///
 /// If `processors` is 0, or if `body` panics; then with the first payload, when all have ended. A body that panics must
 /// have raised the alarm, or the others wait for it.
-pub fn run<R: Send>(processors: usize, options: Options, body: impl Fn(Box<dyn Circle>) -> R + Sync) -> Vec<R> {
-    let hub = Arc::new(Hub::default());
-    let table = Arc::new(Table::new(processors));
-    pool::run_each(processors, options, |rank| {
-        body(Box::new(ThreadCircle::root(Arc::clone(&hub), Arc::clone(&table), rank)))
-    })
+pub fn run<R: Send>(
+    processors: usize,
+    options: Options,
+    body: impl Fn(Box<dyn Circle>) -> R + Sync,
+) -> io::Result<Vec<R>> {
+    // What they share is made last: it grows with the square of their number.
+    let crew = Crew::hire(processors, options)?;
+    let (cord, table) = (Arc::new(Cord::default()), Arc::new(Table::new(processors)));
+    Ok(crew.run(|rank| body(Box::new(ThreadCircle::root(Arc::clone(&cord), Arc::clone(&table), rank)))))
 }

@@ -6,19 +6,20 @@
 //!
 //! # Invariants
 //!
-//! - **W1** A worker uses a job only between taking it and counting it as done, and [`scope`] returns only when all
-//!   jobs are counted as done. So whatever the job borrows outlives its use.
+//! - **W1** A worker uses a job only between taking it and counting it as done, and [`Crew::work`] returns only when
+//!   all jobs are counted as done. So whatever the job borrows outlives its use.
 
-use super::{affinity, wait::Crowd};
+use super::{affinity, room, wait::Crowd};
 use std::{
     any::Any,
     cell::Cell,
+    io,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
-    thread::{self, Thread},
+    thread::{self, JoinHandle, Thread},
 };
 
 /// How the threads of a run are set up.
@@ -52,12 +53,12 @@ struct Job {
 struct Worker {
     /// How many were started before it.
     number: usize,
-    thread: Thread,
+    thread: JoinHandle<()>,
     desk: Arc<Desk>,
     stack_bytes: usize,
 }
 
-/// Where a worker finds its next job.
+/// Where a worker finds its next job. If it is full and there is none, the worker ends.
 #[derive(Default)]
 struct Desk {
     job: Mutex<Option<Job>>,
@@ -97,7 +98,8 @@ pub(crate) fn be_processor() {
 pub(crate) fn forget_workers() {
     // Another thread may have held it when the process was forked, and will not give it back.
     if let Ok(mut idle) = IDLE.try_lock() {
-        idle.clear();
+        // There is no thread behind a handle any more that it could let go of.
+        std::mem::forget(std::mem::take(&mut *idle));
     }
 }
 
@@ -109,99 +111,131 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 #[repr(align(128))]
 struct Outcome<R>(Mutex<Option<R>>);
 
-/// Runs `work(0)` to `work(processors - 1)`, each on a thread of its own, and returns what they returned.
-///
-/// # Panics
-///
-/// If `processors` is 0, and as [`scope`].
-pub(crate) fn run_each<R: Send>(processors: usize, options: Options, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
-    assert!(processors > 0, "a run needs a processor");
-    let outcomes: Vec<Outcome<R>> = (0..processors).map(|_| Outcome(Mutex::new(None))).collect();
-    scope(processors, options, &|rank| *lock(&outcomes[rank].0) = Some(work(rank)));
-    let take = |outcome: Outcome<R>| outcome.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-    outcomes.into_iter().map(|outcome| take(outcome).expect("a processor that returned has a result")).collect()
+/// Workers that were taken for a run. They are given back when this is dropped.
+pub(crate) struct Crew {
+    workers: Vec<Worker>,
+    pin: bool,
 }
 
-/// Runs `work(0)` to `work(processors - 1)`, each on a thread of its own, and returns when all have returned.
-///
-/// # Panics
-///
-/// With the payload of the first of them that panicked, when all have ended.
-fn scope(processors: usize, options: Options, work: &Work<'_>) {
-    let _crowd = Crowd::enter(processors);
-    // SAFETY: only the lifetimes change; W1 says that the reference is not used after this function returns.
-    let work = unsafe { std::mem::transmute::<&Work<'_>, &'static Work<'static>>(work) };
-    let latch = Arc::new(Latch {
-        left: AtomicUsize::new(processors),
-        caller: thread::current(),
-        caller_asleep: AtomicBool::new(false),
-        panic: Mutex::new(None),
-    });
-    let workers = hire(processors, options.stack_bytes);
-    for (rank, worker) in workers.iter().enumerate() {
-        worker.give(Job { work, rank, pin: options.pin, done: Arc::clone(&latch) });
-    }
-    latch.wait();
-    dismiss(workers);
-    let panic = lock(&latch.panic).take();
-    if let Some(payload) = panic {
-        resume_unwind(payload);
-    }
-}
-
-/// Takes idle workers with enough stack, the oldest first, and starts the missing ones.
-///
-/// So runs of one size have the same threads, in the same order: their caches are warm, and so are the arenas of the
-/// memory allocator, of which there are fewer than threads in a process that has run with many.
-fn hire(processors: usize, stack_bytes: usize) -> Vec<Worker> {
-    let mut workers = Vec::with_capacity(processors);
-    let mut idle = lock(&IDLE);
-    workers.extend(idle.extract_if(.., |worker| worker.stack_bytes >= stack_bytes).take(processors));
-    drop(idle);
-    workers.extend((workers.len()..processors).map(|_| Worker::start(stack_bytes)));
-    workers
-}
-
-/// Gives workers back, so that the idle ones are in the order of their age.
-fn dismiss(workers: Vec<Worker>) {
-    let mut idle = lock(&IDLE);
-    idle.extend(workers);
-    idle.sort_unstable_by_key(|worker| worker.number);
-}
-
-impl Worker {
-    fn start(stack_bytes: usize) -> Self {
-        let desk = Arc::new(Desk::default());
-        let mine = Arc::clone(&desk);
-        let handle = thread::Builder::new()
-            .name("superstep".to_owned())
-            .stack_size(stack_bytes)
-            .spawn(move || {
-                let mut pinned = false;
-                loop {
-                    mine.take().run(&mut pinned);
+impl Crew {
+    /// Takes idle workers with enough stack, the oldest first, and starts the missing ones.
+    ///
+    /// So runs of one size have the same threads, in the same order: their caches are warm, and so are the arenas of
+    /// the memory allocator, of which there are fewer than threads in a process that has run with many.
+    ///
+    /// # Errors
+    ///
+    /// If the system has not so many threads to give. Those that were started have ended then.
+    ///
+    /// # Panics
+    ///
+    /// If `processors` is 0.
+    pub(crate) fn hire(processors: usize, options: Options) -> io::Result<Self> {
+        assert!(processors > 0, "a run needs a processor");
+        let mut crew = Self { workers: Vec::new(), pin: options.pin };
+        let is_fit = |worker: &mut Worker| worker.stack_bytes >= options.stack_bytes;
+        crew.workers.extend(lock(&IDLE).extract_if(.., is_fit).take(processors));
+        let kept = crew.workers.len();
+        room::check(processors, processors - kept)?;
+        crew.workers.reserve_exact(processors - kept);
+        for _ in kept..processors {
+            match Worker::start(options.stack_bytes) {
+                Ok(worker) => crew.workers.push(worker),
+                Err(error) => {
+                    // What is short is to be had again when the caller learns of it.
+                    let started = crew.workers.split_off(kept);
+                    for worker in &started {
+                        worker.give(None);
+                    }
+                    started.into_iter().for_each(Worker::join);
+                    return Err(error);
                 }
-            })
-            .expect("the system has no thread left to give");
-        let number = STARTED.fetch_add(1, Ordering::Relaxed);
-        Self { number, thread: handle.thread().clone(), desk, stack_bytes }
+            }
+        }
+        Ok(crew)
     }
 
-    fn give(&self, job: Job) {
-        *lock(&self.desk.job) = Some(job);
-        // Both sides store, then look, in one order for all: either the worker sees the job or we see it asleep.
-        self.desk.is_full.store(true, Ordering::SeqCst);
-        if self.desk.is_asleep.load(Ordering::SeqCst) {
-            self.thread.unpark();
+    /// Runs `work(0)` to `work(processors - 1)`, each on a thread of its own, and returns what they returned.
+    ///
+    /// # Panics
+    ///
+    /// With the payload of the first of them that panicked, when all have ended.
+    pub(crate) fn run<R: Send>(self, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
+        let outcomes: Vec<Outcome<R>> = self.workers.iter().map(|_| Outcome(Mutex::new(None))).collect();
+        self.work(&|rank| *lock(&outcomes[rank].0) = Some(work(rank)));
+        let take = |outcome: Outcome<R>| outcome.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        outcomes.into_iter().map(|outcome| take(outcome).expect("a processor that returned has a result")).collect()
+    }
+
+    /// The same with what returns nothing.
+    fn work(self, work: &Work<'_>) {
+        let _crowd = Crowd::enter(self.workers.len());
+        // SAFETY: only the lifetimes change; W1 says that the reference is not used after this function returns.
+        let work = unsafe { std::mem::transmute::<&Work<'_>, &'static Work<'static>>(work) };
+        let latch = Arc::new(Latch {
+            left: AtomicUsize::new(self.workers.len()),
+            caller: thread::current(),
+            caller_asleep: AtomicBool::new(false),
+            panic: Mutex::new(None),
+        });
+        for (rank, worker) in self.workers.iter().enumerate() {
+            worker.give(Some(Job { work, rank, pin: self.pin, done: Arc::clone(&latch) }));
+        }
+        latch.wait();
+        drop(self);
+        let panic = lock(&latch.panic).take();
+        if let Some(payload) = panic {
+            resume_unwind(payload);
         }
     }
 }
 
+/// Gives the workers back, so that the idle ones are in the order of their age.
+impl Drop for Crew {
+    fn drop(&mut self) {
+        let mut idle = lock(&IDLE);
+        idle.append(&mut self.workers);
+        idle.sort_unstable_by_key(|worker| worker.number);
+    }
+}
+
+impl Worker {
+    fn start(stack_bytes: usize) -> io::Result<Self> {
+        let desk = Arc::new(Desk::default());
+        let mine = Arc::clone(&desk);
+        let named = thread::Builder::new().name("superstep".to_owned()).stack_size(stack_bytes);
+        let thread = named.spawn(move || {
+            let mut pinned = false;
+            while let Some(job) = mine.take() {
+                job.run(&mut pinned);
+            }
+        })?;
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        Ok(Self { number, thread, desk, stack_bytes })
+    }
+
+    /// Gives it a job, or none: then it ends.
+    fn give(&self, job: Option<Job>) {
+        *lock(&self.desk.job) = job;
+        // Both sides store, then look, in one order for all: either the worker sees the job or we see it asleep.
+        self.desk.is_full.store(true, Ordering::SeqCst);
+        if self.desk.is_asleep.load(Ordering::SeqCst) {
+            self.thread.thread().unpark();
+        }
+    }
+
+    /// Waits for the end of one that was given none.
+    fn join(self) {
+        // It does nothing that could panic.
+        let _ = self.thread.join();
+    }
+}
+
 impl Desk {
-    fn take(&self) -> Job {
+    fn take(&self) -> Option<Job> {
         idle(&self.is_asleep, || self.is_full.load(Ordering::SeqCst));
         self.is_full.store(false, Ordering::SeqCst);
-        lock(&self.job).take().expect("a full desk holds a job")
+        lock(&self.job).take()
     }
 }
 
@@ -246,4 +280,20 @@ fn idle(is_asleep: &AtomicBool, ready: impl Fn() -> bool) {
         thread::park();
     }
     is_asleep.store(false, Ordering::SeqCst);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The addresses of a process have 47 bits here, so there is no room for stacks of 46 bits each.
+    #[test]
+    fn threads_that_the_system_does_not_give_are_an_error_and_later_runs_work() {
+        let vast = Options { stack_bytes: 1 << 46, ..Options::default() };
+        for _ in 0..3 {
+            assert!(Crew::hire(4, vast).is_err());
+            assert!(!lock(&IDLE).iter().any(|worker| worker.stack_bytes == vast.stack_bytes), "it is kept");
+            assert_eq!(Crew::hire(4, Options::default()).unwrap().run(|rank| rank), [0, 1, 2, 3]);
+        }
+    }
 }

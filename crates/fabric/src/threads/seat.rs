@@ -100,6 +100,10 @@ impl Seat {
         }
     }
 
+    pub(super) fn table(&self) -> &Table {
+        &self.table
+    }
+
     pub(crate) fn rank(&self) -> usize {
         self.rank
     }

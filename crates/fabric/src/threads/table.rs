@@ -23,8 +23,8 @@ use super::{
     letters::LetterBox,
     sync::{AtomicU32, AtomicU64, Ordering, Shelf, Thread},
 };
-use crate::{tray::Tray, tree};
-use std::sync::OnceLock;
+use crate::{circle::Shared, nest::Nest, tray::Tray, tree};
+use std::sync::{Arc, OnceLock};
 
 /// Up to this many members read each other's slots directly; more climb a tree.
 pub(crate) const FLAT: usize = 8;
@@ -107,6 +107,10 @@ pub(crate) struct Table {
     pub(super) released: AtomicU64,
     pub(super) sleepers: AtomicU32,
     pub(super) expedited: bool,
+    /// Tables of circles that are made from this one, until all their members have sat down.
+    pub(super) further: Nest<Arc<Table>>,
+    /// What the members have in common, until all have found it.
+    pub(super) commons: Nest<Shared>,
 }
 
 // SAFETY: everything in a table that is not an atomic or a lock is on a Shelf, and T1 to T4 say who touches those when.
@@ -135,6 +139,8 @@ impl Table {
             released: AtomicU64::new(0),
             sleepers: AtomicU32::new(0),
             expedited: fences::expedited(),
+            further: Nest::default(),
+            commons: Nest::default(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::{
     checks::mix,
     contribution::{self, Body, HEADER, Melder, Part, Parts, flags},
-    core::{Core, Phase, Wave},
+    core::{Core, Joint, Phase, Wave},
     exchange::{self, Address, Inbox, Payload},
     items::Needs,
     registry::departed,
@@ -551,8 +551,8 @@ impl Core {
         }
         let stayed: Vec<usize> = (0..self.size.get()).filter(|rank| !left.contains(rank)).collect();
         let rank = stayed.iter().position(|&rank| rank == self.rank.get()).expect("those who left hold no boundary");
-        let key = self.fresh_key();
-        let circle = self.circle.borrow().join(key, &stayed, rank);
+        let name = self.name(Joint::Rest, 0);
+        let circle = self.circle.borrow().join(name, &stayed, rank);
         *self.circle.borrow_mut() = circle;
         self.move_post(&stayed, rank);
         stayed

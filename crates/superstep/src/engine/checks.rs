@@ -157,7 +157,6 @@ impl Core {
         let mut melded = Melded::default();
         self.circle.borrow_mut().meet(&mine, &mut FindDifference, &mut melded)?;
         let found = postcard::from_bytes::<Differing>(&melded.total).map_err(|_| exchange::damaged())?;
-        self.follow_keys(&found.given);
         if found.declared {
             self.void_declared(&found.given);
         }

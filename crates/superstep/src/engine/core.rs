@@ -9,12 +9,13 @@ use super::{
     settle::Pending,
 };
 use crate::error::{Error, ErrorKind, Result, Sources, place};
-use fabric::{Circle, Melded};
+use fabric::{Circle, Melded, Name};
 use std::{
     any::{Any, type_name},
     cell::{Cell, RefCell, RefMut},
     panic::Location,
     rc::Rc,
+    sync::atomic::{AtomicU64, Ordering},
 };
 
 /// What the processor is doing in the group.
@@ -31,6 +32,25 @@ pub(crate) enum Phase {
     /// The group is over for this processor.
     Ended,
 }
+
+/// What the members of a group make together besides the group itself: of each kind one at most in a step, or else
+/// several that are numbered alike.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Joint {
+    /// The circles of its subgroups.
+    Split,
+    /// The circle of those who stay when others leave, and their post.
+    Rest,
+    /// The post.
+    Post,
+    /// The memory of an array.
+    Array,
+    /// The elements of a volatile array.
+    Volatile,
+}
+
+/// How many groups there have been in this process.
+static GROUPS: AtomicU64 = AtomicU64::new(0);
 
 /// The buffers of a meeting.
 #[derive(Default)]
@@ -49,9 +69,11 @@ pub(crate) struct Core {
     pub(crate) processor: usize,
     pub(crate) depth: usize,
     pub(crate) parent: Option<Rc<Core>>,
-    /// No other circle of the run has this number.
+    /// A fingerprint of the way from the root group to this one, the same on every member. What has to be exact goes by
+    /// [`Core::name`] and by `number`.
     key: u64,
-    keys_given: Cell<u64>,
+    /// No other group of this process has it.
+    number: u64,
     pub(crate) rank: Cell<usize>,
     pub(crate) size: Cell<usize>,
     pub(crate) steps: Cell<u64>,
@@ -136,7 +158,7 @@ impl Core {
             depth: parent.as_ref().map_or(0, |parent| parent.depth + 1),
             parent,
             key,
-            keys_given: Cell::new(0),
+            number: GROUPS.fetch_add(1, Ordering::Relaxed),
             rank: Cell::new(circle.rank()),
             size: Cell::new(circle.size()),
             steps: Cell::new(first_step),
@@ -168,15 +190,15 @@ impl Core {
         })
     }
 
-    /// A number that no other group of the run has, the same on every member.
+    /// A fingerprint of the group, the same on every member.
     pub(crate) fn key(&self) -> u64 {
         self.key
     }
 
-    /// A key for a further circle, the same on every member.
-    pub(crate) fn fresh_key(&self) -> u64 {
-        self.keys_given.set(self.keys_given.get() + 1);
-        mix(mix(self.key, 0xC1C1E), self.keys_given.get())
+    /// The name of what the members make together now, the same on each of them. It goes by the step and by nothing
+    /// that one of them could have counted alone, such as a call that was refused there.
+    pub(crate) fn name(&self, what: Joint, part: u64) -> Name {
+        Name { serial: self.steps.get(), kind: what as u32, part }
     }
 
     /// The way from the root group to this one, such as `0/1/0/2`.
@@ -266,7 +288,7 @@ impl Core {
         self.stir();
         let mut items = self.items.borrow_mut();
         items.verbs = mix(items.verbs, mix(super::checks::type_hash::<I>(), argument));
-        Pending::new(items.place(item), self.steps.get(), self.key)
+        Pending::new(items.place(item), self.steps.get(), self.number)
     }
 
     /// Begins a collective call that may be refused when it has placed its item and sent something already.
@@ -279,7 +301,7 @@ impl Core {
     #[inline]
     pub(crate) fn place_alone<I: Item, T>(&self, item: I) -> Pending<T> {
         self.stir();
-        Pending::new(self.items.borrow_mut().place_alone(item), self.steps.get(), self.key)
+        Pending::new(self.items.borrow_mut().place_alone(item), self.steps.get(), self.number)
     }
 
     /// The number that the next item of this member alone will have.
@@ -306,7 +328,7 @@ impl Core {
     pub(crate) fn settled<T: 'static>(&self, pending: &Pending<T>) -> T {
         let now = self.steps.get().wrapping_sub(1);
         let mut items = self.items.borrow_mut();
-        let is_of_it = (pending.group, pending.step) == (self.key, now);
+        let is_of_it = (pending.group, pending.step) == (self.number, now);
         let item = items.get_mut(pending.item).filter(|_| is_of_it);
         let value = item.and_then(|item| (item.outcome() as &mut dyn Any).downcast_mut::<Option<T>>()?.take());
         value.unwrap_or_else(|| {
@@ -343,7 +365,7 @@ impl Core {
 
     /// Which numbers were given so far.
     pub(super) fn given(&self) -> Given {
-        self.registry.borrow().given(self.keys_given.get())
+        self.registry.borrow().given()
     }
 
     /// The members have declared different things since they last agreed. Nobody has declared any of it then, and what
@@ -357,11 +379,6 @@ impl Core {
         }
         let buried = self.registry.borrow_mut().take_buried();
         drop(buried);
-    }
-
-    /// Follows the member that has given most keys.
-    pub(super) fn follow_keys(&self, given: &Given) {
-        self.keys_given.set(given.keys);
     }
 
     /// Refuses what this processor has declared and the others have not.

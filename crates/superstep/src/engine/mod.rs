@@ -23,7 +23,7 @@ mod split;
 mod step;
 mod value;
 
-pub(crate) use self::core::{Core, Phase};
+pub(crate) use self::core::{Core, Joint, Phase};
 pub(crate) use boundary::Kind;
 pub(crate) use checks::{mix, type_hash};
 pub(crate) use contribution::flags;

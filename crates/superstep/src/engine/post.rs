@@ -16,7 +16,11 @@
 //! the chain; when the letter that was on its way has come and the wait goes on, a further chain is sent. So the member
 //! that was last to wait, or to get such a letter, finds the circle.
 
-use super::{boundary::Kind, core::Core, exchange::damaged};
+use super::{
+    boundary::Kind,
+    core::{Core, Joint},
+    exchange::damaged,
+};
 use crate::error::{Error, ErrorKind, Result, place};
 use fabric::{Circle, Counts, Failure, Tray};
 use serde::{Deserialize, Serialize};
@@ -174,8 +178,8 @@ impl Core {
     pub(crate) fn open_post(&self) {
         if self.post.borrow().is_none() {
             let members: Vec<usize> = (0..self.size.get()).collect();
-            let key = self.fresh_key();
-            let circle = self.circle.borrow().join(key, &members, self.rank.get());
+            let name = self.name(Joint::Post, 0);
+            let circle = self.circle.borrow().join(name, &members, self.rank.get());
             *self.post.borrow_mut() = Some(Post::new(circle));
             self.has_post.set(true);
         }
@@ -184,8 +188,8 @@ impl Core {
     /// Lets the post follow a new numbering.
     pub(super) fn move_post(&self, stayed: &[usize], rank: usize) {
         if let Some(post) = &mut *self.post.borrow_mut() {
-            let key = self.fresh_key();
-            *post = Post::new(post.circle.join(key, stayed, rank));
+            let name = self.name(Joint::Rest, 0);
+            *post = Post::new(post.circle.join(name, stayed, rank));
         }
     }
 

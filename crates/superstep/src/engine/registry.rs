@@ -214,7 +214,6 @@ impl<T: ?Sized> Numbered<T> {
 /// is free on all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Given {
-    pub(crate) keys: u64,
     variables: Numbers,
     objects: Numbers,
 }
@@ -235,11 +234,7 @@ impl Numbers {
 impl Given {
     /// What is given on one of two members.
     pub(crate) fn meld(self, other: Self) -> Self {
-        Self {
-            keys: self.keys.max(other.keys),
-            variables: self.variables.meld(other.variables),
-            objects: self.objects.meld(other.objects),
-        }
+        Self { variables: self.variables.meld(other.variables), objects: self.objects.meld(other.objects) }
     }
 }
 
@@ -308,8 +303,8 @@ impl Registry {
     }
 
     /// Which numbers were given so far, and how many keys.
-    pub(crate) fn given(&self, keys: u64) -> Given {
-        Given { keys, variables: self.variables.numbers(), objects: self.objects.numbers() }
+    pub(crate) fn given(&self) -> Given {
+        Given { variables: self.variables.numbers(), objects: self.objects.numbers() }
     }
 
     /// Forgets what was declared since the members last agreed, and returns what there is to do about it. Its numbers

@@ -25,7 +25,7 @@ pub struct Pending<T> {
     pub(crate) item: u32,
     /// The step that it belongs to.
     pub(crate) step: u64,
-    /// The group that the step is one of, by its key.
+    /// The group that the step is one of, by its number in this process.
     pub(crate) group: u64,
     /// Keeps it on its processor.
     _value: PhantomData<Rc<T>>,

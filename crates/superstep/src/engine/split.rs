@@ -3,7 +3,7 @@
 use super::{
     boundary::Kind,
     checks::{mix, type_hash},
-    core::{Core, Phase},
+    core::{Core, Joint, Phase},
     group::Group,
     items::Tally,
     outcome::Outcome,
@@ -248,13 +248,13 @@ where
     L: Luggage,
     R: Outcome<V>,
 {
-    let (key, subgroups) = enter(core, &how.plan(), luggage, site)?;
+    let subgroups = enter(core, &how.plan(), luggage, site)?;
     luggage.fetch(core, &subgroups, site)?;
     core.phase.set(Phase::Split);
     let mut body = Some(body);
     let mut result = Ok(None);
     for subgroup in subgroups.each() {
-        let sub = join(core, key, &subgroup, site);
+        let sub = join(core, &subgroup, site);
         let mut group = Group::new(Rc::clone(&sub));
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let item = luggage.unpack(&mut group, site).unwrap_or_else(|error| error.raise());
@@ -276,14 +276,13 @@ where
     result
 }
 
-/// Agrees with the others on the split. Returns the key that its circles have in common, and the subgroups that this
-/// processor runs in.
+/// Agrees with the others on the split. Returns the subgroups that this processor runs in.
 fn enter(
     core: &Rc<Core>,
     how: &Split<'_>,
     luggage: &mut impl Luggage,
     site: &'static Location<'static>,
-) -> Result<(u64, Mine)> {
+) -> Result<Mine> {
     core.begin(site, Phase::Split);
     let (term, words) = terms(how);
     core.add_term(term, words);
@@ -321,13 +320,14 @@ fn enter(
             Mine::One(if id == u64::MAX { None } else { Subgroup::new(id as usize, members, rank) })
         }
     };
-    Ok((core.fresh_key(), subgroups))
+    Ok(subgroups)
 }
 
 /// Makes the subgroup.
-fn join(core: &Rc<Core>, key: u64, subgroup: &Subgroup, site: &'static Location<'static>) -> Rc<Core> {
-    let key = mix(key, subgroup.id as u64);
-    let circle = core.circle.borrow().join(key, &subgroup.members, subgroup.rank);
+fn join(core: &Rc<Core>, subgroup: &Subgroup, site: &'static Location<'static>) -> Rc<Core> {
+    let name = core.name(Joint::Split, subgroup.id as u64);
+    let circle = core.circle.borrow().join(name, &subgroup.members, subgroup.rank);
+    let key = mix(mix(core.key(), name.serial), name.part);
     Core::new(circle, key, Some(Rc::clone(core)), subgroup.id, site, 0, core.sources.clone())
 }
 

@@ -258,6 +258,7 @@ impl<T: Value> Codec<T> for AsValue {
 
 impl<T: Element> Codec<Vec<T>> for AsRun {
     fn encode(value: &Vec<T>, out: &mut Vec<u8>) -> Result {
+        const { assert!(size_of::<T>() > 0, "the elements of a slice that travels have a size") }
         append(value, out);
         Ok(())
     }

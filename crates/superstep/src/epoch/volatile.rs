@@ -6,7 +6,7 @@
 
 use super::{Epoch, Object};
 use crate::{
-    engine::{Core, Element, Group, Object as Numbered, Phase, Value, mix, type_hash},
+    engine::{Core, Element, Group, Joint, Object as Numbered, Phase, Value, mix, type_hash},
     error::{ErrorKind, Result},
 };
 use fabric::Shared;
@@ -80,6 +80,14 @@ fn from_word<T: Element>(word: u64) -> T {
     bytemuck::pod_read_unaligned(&word.to_le_bytes()[..size_of::<T>()])
 }
 
+/// So many of what `make` makes; `None` where the system has no memory for them.
+fn filled<C>(len: usize, make: impl FnMut() -> C) -> Option<Vec<C>> {
+    let mut cells = Vec::new();
+    cells.try_reserve_exact(len).ok()?;
+    cells.resize_with(len, make);
+    Some(cells)
+}
+
 /// Elements that every processor reaches.
 enum Cells<T> {
     /// Of up to eight bytes each.
@@ -92,12 +100,13 @@ fn lock<T>(cell: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<T: Element> Cells<T> {
-    fn new(len: usize, init: T) -> Self {
-        if size_of::<T>() <= WORD {
-            Self::Words((0..len).map(|_| AtomicU64::new(to_word(init))).collect())
+    /// `None` where the system has no memory for them.
+    fn new(len: usize, init: T) -> Option<Self> {
+        Some(if size_of::<T>() <= WORD {
+            Self::Words(filled(len, || AtomicU64::new(to_word(init)))?.into())
         } else {
-            Self::Locked((0..len).map(|_| Mutex::new(init)).collect())
-        }
+            Self::Locked(filled(len, || Mutex::new(init))?.into())
+        })
     }
 
     fn len(&self) -> usize {
@@ -245,28 +254,42 @@ impl Group {
     /// });
     /// assert_eq!(sums.unwrap(), [3, 3]);
     /// ```
+    ///
+    /// # Panics
+    ///
+    /// If there is no rank `owner`, or no memory for so many elements.
     #[track_caller]
     pub fn volatile_array<T: Element>(&mut self, owner: usize, len: usize, init: T) -> VolatileArray<T> {
-        let core = Rc::clone(self.core());
-        core.check_rank(owner, Location::caller()).unwrap_or_else(|error| error.raise());
+        const { assert!(size_of::<T>() > 0, "the elements of a volatile array have a size") }
+        let (core, site) = (Rc::clone(self.core()), Location::caller());
+        core.check_rank(owner, site).unwrap_or_else(|error| error.raise());
         let kind = mix(mix(type_hash::<Volatile<T>>(), len as u64), owner as u64);
         let what = format!("volatile array of {len} {} of rank {owner}", type_name::<T>());
         let seat = Rc::new(Owner { rank: Cell::new(owner), has_left: Cell::new(false), what });
         let number = core.add_object(Rc::clone(&seat) as Rc<dyn Numbered>, kind);
-        let key = core.fresh_key();
-        let mut make = || Arc::new(Cells::new(len, init)) as Shared;
-        let common = core.circle.borrow().common(key, &mut make);
+        let name = core.name(Joint::Volatile, number.into());
+        let mut make = || Arc::new(Cells::new(len, init).map(Arc::new)) as Shared;
+        let common = core.circle.borrow().common(name, &mut make);
+        let cells = common.as_ref().and_then(|common| common.downcast_ref::<Option<Arc<Cells<T>>>>()).cloned();
         // Whoever declares another array than the others finds theirs here, and an error at the boundary.
-        let cells = common.and_then(|common| common.downcast::<Cells<T>>().ok()).filter(|cells| cells.len() == len);
+        let cells = cells.filter(|cells| cells.as_ref().is_none_or(|cells| cells.len() == len));
         let is_owner = core.rank.get() == owner;
+        let none = || {
+            let what = format!("the system has no memory for {len} volatile elements of {}", type_name::<T>());
+            core.error(ErrorKind::OutOfMemory, what, site)
+        };
         let store = match cells {
-            Some(cells) => {
+            Some(None) => none().raise(),
+            Some(Some(cells)) => {
                 for at in (0..len).filter(|_| is_owner) {
                     cells.store(at, init);
                 }
                 Store::Common(cells)
             }
-            None => Store::Served(self.object(vec![init; if is_owner { len } else { 0 }])),
+            None => {
+                let mine = filled(if is_owner { len } else { 0 }, || init);
+                Store::Served(self.object(mine.unwrap_or_else(|| none().raise())))
+            }
         };
         VolatileArray(Rc::new(Inner { core, owner: seat, number, len, store }))
     }

@@ -51,6 +51,15 @@ impl Job {
         Self { command, program }
     }
 
+    /// The same, in a process whose children the system forgets as soon as they end.
+    pub(crate) fn childless(program: &'static str, procs: usize) -> Self {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "trap '' CHLD; exec \"$0\" \"$@\""]);
+        let mut command = Self::append(shell, &this());
+        command.env("SUPERSTEP_PROCS", procs.to_string());
+        Self { command, program }
+    }
+
     /// Under a launcher, one process of each of these executables.
     pub(crate) fn of(launcher: Launcher, program: &'static str, executables: &[&str]) -> Self {
         let mut command = launcher.command();

@@ -68,3 +68,15 @@ fn more_processes_than_there_can_be_are_refused() {
     let outcome = forked("digest", 5000).run();
     assert!(outcome.line("error").starts_with("error BadProcs procs is 5000"), "{outcome:?}");
 }
+
+/// The system keeps no numbers of processes that have ended for a program that ignores their ends, so nobody reads
+/// memory by them: the same comes out, through what the processes share.
+#[test]
+fn a_program_that_ignores_the_ends_of_its_children_computes_the_same() {
+    let childless = |program| Job::childless(program, 3).env("SUPERSTEP_FABRIC", "procs");
+    let outcome = childless("digest").run();
+    assert_eq!(outcome.line("digest"), Job::alone("digest", 3).run().line("digest"));
+    assert!(outcome.is_well(), "{outcome:?}");
+    let outcome = childless("again").run();
+    assert_eq!(outcome.line("again"), "again 3 failed 3 on threads 2", "{outcome:?}");
+}

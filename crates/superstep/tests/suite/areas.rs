@@ -2,7 +2,7 @@
 
 use crate::{SIZES, check, here};
 use superstep::{
-    ErrorKind,
+    Block, ErrorKind, Group,
     testing::{everywhere, failing, on_sizes},
 };
 
@@ -363,4 +363,59 @@ fn areas_and_variables_that_come_and_go_stay_apart() {
         }
         assert_eq!(kept.local()[0], 7);
     });
+}
+
+/// Far more than a page.
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C, align(4194304))]
+struct Vast([[u8; 2048]; 2048]);
+
+/// More than a page, in bytes that can be told apart.
+#[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C, align(8192))]
+struct Wide([[u64; 32]; 32]);
+
+/// X10.
+#[test]
+fn memory_is_aligned_as_its_elements_ask_for() {
+    fn is_aligned<T>(values: &[T]) -> bool {
+        // Of a reference the compiler takes it for granted.
+        std::hint::black_box(values.as_ptr().addr()).is_multiple_of(align_of::<T>())
+    }
+    on_sizes(&[1, 2, 3], |g| {
+        let areas: Vec<_> = (0..6).map(|len| g.area::<Vast>(1 + len % 2)).collect();
+        assert!(areas.iter().all(|area| is_aligned(&area.local())));
+        let (me, p) = (g.rank(), g.size());
+        let area = g.area::<Wide>(3);
+        let value = |rank: usize| Wide([[rank as u64; 32]; 32]);
+        let got = g.step(|s| {
+            s.put((me + 1) % p, &[value(me)], &area, 1);
+            s.get((me + 1) % p, &area, ..)
+        });
+        assert!(is_aligned(&got) && is_aligned(&area.local()));
+        assert_eq!(area.local()[1], value((me + p - 1) % p));
+        let array = g.array::<Wide, Block>(2 * p);
+        g.step(|s| s.update(&array, 2 * me..2 * me + 2, &[value(me); 2]));
+        let all = g.step(|s| s.mirror(&array, ..));
+        assert!(is_aligned(&all) && (0..2 * p).all(|at| all[at] == value(at / 2)));
+    });
+}
+
+/// The list of misuse: memory that there is not is refused at the call, and the group goes on.
+#[test]
+fn an_area_without_memory_is_refused_at_the_callers_line() {
+    for len in [usize::MAX, usize::MAX / 8, 1 << 58] {
+        on_sizes(&[1, 2, 3], |g| {
+            let (made, at) = (g.try_area::<u64>(len), here());
+            let error = made.err().expect("there is no such memory");
+            check(&error, ErrorKind::OutOfMemory, &[&at, "no memory", &len.to_string(), "u64"]);
+            let area = g.area::<u64>(2);
+            assert_eq!(*area.local(), [0, 0]);
+        });
+        let (at, claim) = (here(), |g: &mut Group| drop(g.area::<u64>(len)));
+        failing(&[1, 3], claim, |context, error| {
+            assert_eq!(error.kind(), ErrorKind::OutOfMemory, "{context}: {error}");
+            assert!(error.to_string().contains(&at), "{context}: {error}");
+        });
+    }
 }

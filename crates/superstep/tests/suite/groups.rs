@@ -3,7 +3,7 @@
 use crate::{SEVERAL, SIZES, check, is_everybodys};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use superstep::{
-    By, Config, Each, ErrorKind, Every, Fabric, Group, Split, Sum, Weighted,
+    Block, By, Config, Each, ErrorKind, Every, Fabric, Group, Split, Sum, Weighted,
     testing::{everywhere, on_sizes},
 };
 
@@ -453,4 +453,46 @@ fn what_the_parent_made_is_refused_in_a_step_of_a_subgroup() {
 
 fn s_id(s: &superstep::Step) -> String {
     format!("{s:?}").trim_end_matches(')').rsplit('/').next().unwrap().to_owned()
+}
+
+/// G4: the number of a subgroup is a choice of the program's. These two had one identity when that was a hash of it.
+#[test]
+fn subgroups_are_apart_whatever_numbers_a_program_chooses() {
+    const ALIKE: [usize; 2] = [16_591_555_993_650_590_937, 10_563_395_784_222_683_642];
+    on_sizes(&[4, 8], |g| {
+        let (side, rank) = (g.rank() / (g.size() / 2), g.rank());
+        for _ in 0..20 {
+            let result = g.split(By(usize::MAX, Some(ALIKE[side])), |sub| {
+                assert_eq!(sub.id(), ALIKE[side]);
+                // Long enough to lie in one piece with those of the other members.
+                let (mut all, per) = (Vec::new(), 8192);
+                for _ in 0..4 {
+                    let array = sub.array::<usize, Block>(per * sub.size());
+                    array.local_mut().fill(rank);
+                    sub.step(|_| ());
+                    assert!(array.local().iter().all(|&value| value == rank), "somebody else writes to it");
+                    all.push(array);
+                }
+                sub.step(|s| s.reduce(side, Sum))
+            });
+            assert_eq!(result, Some(side * g.size() / 2));
+        }
+    });
+}
+
+/// G1: a call that is refused on one member alone leaves the members in step.
+#[test]
+fn members_split_together_though_one_was_refused_memory_before() {
+    on_sizes(&[2, 3, 4], |g| {
+        if g.rank() == 0 {
+            let error = g.try_array::<u64, Block>(g.size() << 58).err().expect("there is no such memory");
+            assert_eq!(error.kind(), ErrorKind::OutOfMemory);
+        }
+        let sizes = g.split(1, |sub| sub.step(|s| s.reduce(1, Sum)));
+        assert_eq!(sizes, Some(g.size()));
+        let array = g.array::<u64, Block>(10_000);
+        array.local_mut().fill(1);
+        let sum = g.step(|s| s.mirror(&array, ..)).iter().sum::<u64>();
+        assert_eq!(sum, 10_000);
+    });
 }

@@ -234,3 +234,28 @@ fn what_cannot_fail_comes_out_as_it_is() {
     assert_eq!(run.run(|g| vec![Err::<(), _>(g.size())]).unwrap(), [Err(3)]);
     assert_eq!(run.run(|_| panic!("on purpose")).unwrap_err().kind(), ErrorKind::Panicked);
 }
+
+/// X4: stacks for which no process has the addresses. Runs that follow are not touched by it.
+#[test]
+fn a_run_for_which_there_are_no_threads_is_refused_and_later_ones_work() {
+    for fabric in FABRICS {
+        for _ in 0..3 {
+            let vast = Config::new().procs(4).fabric(fabric).stack_bytes(1 << 46);
+            let error = vast.run(|g| g.rank()).unwrap_err();
+            check(&error, ErrorKind::BadProcs, &["procs is 4", "cannot be started", "fewer"]);
+            let config = Config::new().procs(4).fabric(fabric);
+            assert_eq!(config.run_all(|g| g.step(|s| s.reduce(1, Sum))).unwrap(), [4; 4]);
+        }
+    }
+}
+
+/// X4: more threads than any system has, which would take minutes to start one by one.
+#[test]
+fn more_processors_than_the_system_has_threads_are_refused_at_once() {
+    for procs in [1_000_000_000, usize::MAX] {
+        for fabric in FABRICS {
+            let error = Config::new().procs(procs).fabric(fabric).run(|g| g.rank()).unwrap_err();
+            check(&error, ErrorKind::BadProcs, &[&format!("procs is {procs}"), "leaves room for", "fewer"]);
+        }
+    }
+}

@@ -171,15 +171,26 @@ impl Group {
     /// assert_eq!(lens.unwrap(), [3, 4]);
     /// ```
     ///
+    /// Elements have a size:
+    ///
+    /// ```compile_fail,E0080
+    /// superstep::run(|g| drop(g.area::<()>(3)));
+    /// ```
+    ///
     /// # Cost
     ///
     /// One boundary.
+    ///
+    /// # Panics
+    ///
+    /// If there is no memory for it; [`try_area`](Self::try_area) says so.
     #[track_caller]
     pub fn area<T: Element>(&mut self, len: usize) -> Area<T> {
         self.try_area(len).unwrap_or_else(|error| error.raise())
     }
 
-    /// Makes an area like [`area`](Self::area), and returns the group's error if there is one.
+    /// Makes an area like [`area`](Self::area), or returns why that cannot be done: there is no memory for it here, or
+    /// the group has an error.
     ///
     /// ```
     /// let failed = superstep::Config::new().procs(2).run_all(|g| {
@@ -190,11 +201,16 @@ impl Group {
     /// ```
     #[track_caller]
     pub fn try_area<T: Element>(&mut self, len: usize) -> Result<Area<T>> {
+        const { assert!(size_of::<T>() > 0, "the elements of an area have a size") }
         let site = Location::caller();
         let core = self.core();
+        let region = Region::try_new(len).ok_or_else(|| {
+            let what = format!("the system has no memory for {len} elements of {} here", type_name::<T>());
+            core.error(ErrorKind::OutOfMemory, what, site)
+        })?;
         core.begin(site, Phase::Step);
         let part = Rc::new(Part {
-            owned: Owned::new(Region::new(len), core),
+            owned: Owned::new(region, core),
             lens: RefCell::default(),
             transfers: RefCell::default(),
             site,

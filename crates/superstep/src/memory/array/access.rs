@@ -7,7 +7,7 @@ use super::{
     writes::Operator,
 };
 use crate::{
-    engine::{Any, Combine, Core, Element, Group, Kind, Object, Phase, type_hash},
+    engine::{Any, Combine, Core, Element, Group, Joint, Kind, Object, Phase, type_hash},
     error::{Error, ErrorKind, Result},
     memory::{
         notice::give_notice,
@@ -179,18 +179,19 @@ const MUCH: usize = 64 << 10;
 
 /// Makes memory for this processor's part; and says how far apart all parts lie, where they lie in one piece.
 fn memory<T: Element, M>(core: &Core, plan: &Plan<M>) -> Option<(Region<T>, Option<usize>)> {
-    let (rank, size, key) = (core.rank.get(), core.size.get(), core.fresh_key());
+    let (rank, size) = (core.rank.get(), core.size.get());
     let longest = plan.lens.iter().copied().max().unwrap_or(0);
     let circle = core.circle.borrow();
     let is_even = longest.saturating_mul(size) <= plan.len.saturating_mul(2);
     if plan.len.saturating_mul(size_of::<T>()) >= MUCH && is_even && (0..size).all(|other| circle.shares(other)) {
         let mut make = || Arc::new(Common::<T>::new(size, longest).map(Arc::new)) as Shared;
-        let common = circle.common(key, &mut make);
+        let common = circle.common(core.name(Joint::Array, 0), &mut make);
         // Whoever declares another array than the others finds theirs here, and an error at the boundary.
         if let Some(Some(common)) = common.as_ref().and_then(|common| common.downcast_ref::<Option<Arc<Common<T>>>>())
             && common.is_for(size, longest)
+            && let Some(region) = Region::part_of(common, rank, plan.lens[rank])
         {
-            return Some((Region::part_of(common, rank, plan.lens[rank]), Some(common.stride())));
+            return Some((region, Some(common.stride())));
         }
     }
     Region::try_new(plan.lens[rank]).map(|region| (region, None))
