@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn a_child_is_ended_by_force_whichever_way_signals_go() {
         for has_file in [true, false] {
-            let mut child = start("sleep 1000");
+            let mut child = start("exec sleep 1000");
             assert_eq!(child.ended(), None);
             child.file = child.file.filter(|_| has_file);
             child.end();
