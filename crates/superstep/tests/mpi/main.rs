@@ -7,6 +7,7 @@
 
 mod counting;
 mod failing;
+#[allow(dead_code, reason = "some of it is for forked processes")]
 mod launched;
 mod programs;
 mod starting;
