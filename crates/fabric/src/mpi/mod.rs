@@ -5,7 +5,6 @@
 //! circle of messages does the rest.
 
 mod abi;
-mod build;
 mod calls;
 mod dynamic;
 mod launcher;
@@ -14,6 +13,7 @@ mod pulse;
 mod session;
 
 use crate::{
+    code,
     circle::{Alarm, Circle},
     failure::Failure,
     messages::MessageCircle,
@@ -106,7 +106,8 @@ fn start() -> Result<World, Unable> {
         )));
     }
     let office = Office::new(mpi);
-    same(&office, build::id(), "builds of the program; start the same executable everywhere")?;
+    same(&office, code::program(), "builds of the program; start the same executable everywhere")?;
+    share_secret(&office);
     let pulse = Pulse::start(&office.mpi, office.me, office.processes).map_err(Unable::NoMpi)?;
     // SAFETY: the function is one without arguments that may be called when the process ends.
     unsafe { libc::atexit(finish) };
@@ -132,6 +133,14 @@ fn same(office: &Office, mine: u64, what: &str) -> Result<(), Unable> {
         None => Ok(()),
         Some(other) => Err(Unable::Differs(format!("processes 0 and {other} have different {what}"))),
     }
+}
+
+/// Makes all processes name functions with the secret of process 0. Who has loaded which libraries is seen when a function
+/// of theirs is named.
+fn share_secret(office: &Office) {
+    let mut all = vec![0; 16 * office.processes];
+    office.mpi.allgather(bytemuck::bytes_of(&code::secret()), &mut all);
+    code::adopt(bytemuck::pod_read_unaligned(&all[..16]));
 }
 
 /// Ends MPI with the process.

@@ -95,7 +95,7 @@ impl Team {
         // the copy.
         crate::threads::cores();
         crate::threads::allowed();
-        crate::code::parts();
+        let _book = crate::code::hold();
         let mut children = Vec::with_capacity(size - 1);
         for rank in 1..size {
             // SAFETY: the child goes on with a copy of this thread alone. It takes no lock of the library that another

@@ -65,6 +65,22 @@ pub trait Combine<T>: Copy + Send + Sync + 'static {
     fn rule(&self) -> Rule {
         Rule::Fold
     }
+
+    /// How a processor in another process gets it.
+    #[doc(hidden)]
+    const WAY: Way<Self, T> = Way::Handed;
+}
+
+/// How a processor in another process gets an operator.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum Way<C, T> {
+    /// It has to be handed its own.
+    Handed,
+    /// It makes this one.
+    Made(C),
+    /// This function of it travels.
+    Function(fn(C) -> fn(&mut T, &T)),
 }
 
 /// Which copies of a value take part in a combine.
@@ -108,6 +124,8 @@ impl<T> Combine<T> for Any {
     fn rule(&self) -> Rule {
         Rule::Any
     }
+
+    const WAY: Way<Self, T> = Way::Made(Any);
 }
 
 /// Takes rank 0's copy, if it wrote; what others wrote is dropped.
@@ -131,6 +149,8 @@ impl<T> Combine<T> for Leader {
     fn rule(&self) -> Rule {
         Rule::Leader
     }
+
+    const WAY: Way<Self, T> = Way::Made(Leader);
 }
 
 /// Promises that all copies agree. It is checked; if two differ, every member gets an error.
@@ -152,6 +172,8 @@ impl<T> Combine<T> for Same {
     fn rule(&self) -> Rule {
         Rule::Same
     }
+
+    const WAY: Way<Self, T> = Way::Made(Same);
 }
 
 /// Adds; integers wrap around. [`Checked`]`(Sum)` makes overflow an error.
@@ -237,6 +259,52 @@ pub struct Xor;
 #[derive(Clone, Copy, Debug)]
 pub struct Checked<C>(pub C);
 
+/// Combines by a function, which travels by itself: on elements of arrays also members that nobody else follows can use
+/// it. A closure without this has to be named by all members in the same step, because the owner of an element calls its
+/// own.
+///
+/// ```
+/// use superstep::{Block, Config, Fold};
+///
+/// let found = Config::new().procs(3).run(|g| {
+///     let a = g.array::<u64, Block>(3);
+///     g.step(|s| if s.rank() == 1 {
+///         s.scatter(&a, &[0, 2, 2], &[3, 4, 5], Fold(|x, y| *x = 10 * *x + y));
+///     });
+///     g.step(|s| s.mirror(&a, ..))
+/// });
+/// assert_eq!(found.unwrap(), [3, 0, 45]);
+/// ```
+///
+/// The function must not capture anything:
+///
+/// ```compile_fail,E0308
+/// let factor = 10;
+/// let fold = superstep::Fold(move |x: &mut u64, y: &u64| *x = factor * *x + y);
+/// ```
+pub struct Fold<T>(pub fn(&mut T, &T));
+
+impl<T> Clone for Fold<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Fold<T> {}
+
+impl<T> std::fmt::Debug for Fold<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Fold<{}>", std::any::type_name::<T>())
+    }
+}
+
+impl<T: 'static> Combine<T> for Fold<T> {
+    fn combine(&self, acc: &mut T, with: &T) {
+        (self.0)(acc, with);
+    }
+
+    const WAY: Way<Self, T> = Way::Function(|fold| fold.0);
+}
+
 /// Applies an operator element by element, to vectors of one length and to arrays.
 ///
 /// ```
@@ -261,6 +329,8 @@ impl<T: PartialOrd + Clone + 'static> Combine<T> for Min {
     fn identity(&self) -> Option<T> {
         bounds().1
     }
+
+    const WAY: Way<Self, T> = Way::Made(Min);
 }
 
 impl<T: PartialOrd + Clone + 'static> Combine<T> for Max {
@@ -273,6 +343,8 @@ impl<T: PartialOrd + Clone + 'static> Combine<T> for Max {
     fn identity(&self) -> Option<T> {
         bounds().0
     }
+
+    const WAY: Way<Self, T> = Way::Made(Max);
 }
 
 /// The ends of `T`, lowest and highest, where it is a number.
@@ -301,14 +373,17 @@ fn refuse(kind: ErrorKind, message: String) -> ! {
 macro_rules! integers {
     ($($type:ty)*) => { $(
         impl Combine<$type> for Sum {
+            const WAY: Way<Self, $type> = Way::Made(Sum);
             fn combine(&self, acc: &mut $type, with: &$type) { *acc = acc.wrapping_add(*with); }
             fn identity(&self) -> Option<$type> { Some(0) }
         }
         impl Combine<$type> for Product {
+            const WAY: Way<Self, $type> = Way::Made(Product);
             fn combine(&self, acc: &mut $type, with: &$type) { *acc = acc.wrapping_mul(*with); }
             fn identity(&self) -> Option<$type> { Some(1) }
         }
         impl Combine<$type> for Checked<Sum> {
+            const WAY: Way<Self, $type> = Way::Made(Checked(Sum));
             fn combine(&self, acc: &mut $type, with: &$type) {
                 *acc = acc.checked_add(*with).unwrap_or_else(|| {
                     refuse(ErrorKind::Overflow, format!("{acc} + {with} overflows {}", stringify!($type)))
@@ -317,6 +392,7 @@ macro_rules! integers {
             fn identity(&self) -> Option<$type> { Some(0) }
         }
         impl Combine<$type> for Checked<Product> {
+            const WAY: Way<Self, $type> = Way::Made(Checked(Product));
             fn combine(&self, acc: &mut $type, with: &$type) {
                 *acc = acc.checked_mul(*with).unwrap_or_else(|| {
                     refuse(ErrorKind::Overflow, format!("{acc} * {with} overflows {}", stringify!($type)))
@@ -331,6 +407,7 @@ macro_rules! integers {
 macro_rules! bitwise {
     ($type:ty, $zeros:expr, $ones:expr) => {
         impl Combine<$type> for And {
+            const WAY: Way<Self, $type> = Way::Made(And);
             fn combine(&self, acc: &mut $type, with: &$type) {
                 *acc &= *with;
             }
@@ -339,6 +416,7 @@ macro_rules! bitwise {
             }
         }
         impl Combine<$type> for Or {
+            const WAY: Way<Self, $type> = Way::Made(Or);
             fn combine(&self, acc: &mut $type, with: &$type) {
                 *acc |= *with;
             }
@@ -347,6 +425,7 @@ macro_rules! bitwise {
             }
         }
         impl Combine<$type> for Xor {
+            const WAY: Way<Self, $type> = Way::Made(Xor);
             fn combine(&self, acc: &mut $type, with: &$type) {
                 *acc ^= *with;
             }
@@ -360,10 +439,12 @@ macro_rules! bitwise {
 macro_rules! floats {
     ($($type:ty)*) => { $(
         impl Combine<$type> for Sum {
+            const WAY: Way<Self, $type> = Way::Made(Sum);
             fn combine(&self, acc: &mut $type, with: &$type) { *acc += *with; }
             fn identity(&self) -> Option<$type> { Some(0.0) }
         }
         impl Combine<$type> for Product {
+            const WAY: Way<Self, $type> = Way::Made(Product);
             fn combine(&self, acc: &mut $type, with: &$type) { *acc *= *with; }
             fn identity(&self) -> Option<$type> { Some(1.0) }
         }
@@ -388,6 +469,16 @@ impl<T, C: Combine<T>> Combine<Vec<T>> for Each<C> {
     fn rule(&self) -> Rule {
         self.0.rule()
     }
+
+    const WAY: Way<Self, Vec<T>> = each(C::WAY);
+}
+
+/// What applies an operator to each element gets about as that does.
+const fn each<C: Copy, T, V>(way: Way<C, T>) -> Way<Each<C>, V> {
+    match way {
+        Way::Made(op) => Way::Made(Each(op)),
+        _ => Way::Handed,
+    }
 }
 
 impl<T, C: Combine<T>, const N: usize> Combine<[T; N]> for Each<C> {
@@ -405,4 +496,6 @@ impl<T, C: Combine<T>, const N: usize> Combine<[T; N]> for Each<C> {
     fn rule(&self) -> Rule {
         self.0.rule()
     }
+
+    const WAY: Way<Self, [T; N]> = each(C::WAY);
 }

@@ -3,11 +3,11 @@
 use super::{
     letter::{Block, Header, Moved, Sheet, Tag},
     tuning::Bundle,
-    work::{Method, Pool},
+    work::{Entrance, Pool},
 };
 use crate::{
     engine::{Value, encode_next, is_fixed, owned_bytes, type_hash},
-    error::{Error, Result},
+    error::{Error, ErrorKind, Result},
 };
 use std::any::Any;
 
@@ -24,7 +24,7 @@ pub(super) enum Way {
 
 /// The run of requests that is still growing, between processors that share memory.
 struct Growing {
-    method: Method,
+    method: Entrance,
     object: u64,
     ticket: Option<u64>,
     arguments: Box<dyn Any + Send>,
@@ -43,6 +43,8 @@ pub(super) struct Lane {
     /// How many more requests, and about how many more bytes, fit into the letter.
     room: Bundle,
     usual: Bundle,
+    /// Methods of late, with their names; a processor of another process has been told of them in this epoch.
+    names: [Option<(Entrance, u64)>; 8],
     /// How often, of late, a run has been followed by another before it was worth a vector of its own.
     changes: u8,
     /// Whether somebody waits for what is in the letter.
@@ -74,6 +76,7 @@ impl Lane {
             sheet: Sheet::default(),
             room: none,
             usual: none,
+            names: [None; 8],
             changes: 0,
             is_urgent: false,
             next_ticket: 0,
@@ -87,6 +90,7 @@ impl Lane {
     /// Begins an epoch.
     pub(super) fn begin(&mut self, usual: Bundle) {
         self.clear();
+        self.names = [None; 8];
         (self.usual, self.room) = (usual, usual);
         (self.next_ticket, self.is_urgent) = (0, false);
         (self.sent, self.taken_there, self.taken_here, self.told) = (0, 0, 0, 0);
@@ -108,13 +112,13 @@ impl Lane {
     #[inline]
     pub(super) fn request<A: Value>(
         &mut self,
-        method: Method,
+        method: Entrance,
         object: u64,
         arguments: A,
         pool: &Pools,
     ) -> Result<bool> {
         if let Some(growing) = &mut self.growing
-            && std::ptr::eq(growing.method, method)
+            && growing.method == method
             && growing.object == object
             && growing.ticket.is_none()
             && let Some(run) = growing.arguments.downcast_mut::<Vec<A>>()
@@ -130,7 +134,7 @@ impl Lane {
     #[inline]
     pub(super) fn question<A: Value>(
         &mut self,
-        method: Method,
+        method: Entrance,
         object: u64,
         arguments: A,
         is_alone: bool,
@@ -139,7 +143,7 @@ impl Lane {
         let ticket = self.next_ticket;
         self.next_ticket += 1;
         if let Some(growing) = &mut self.growing
-            && std::ptr::eq(growing.method, method)
+            && growing.method == method
             && growing.object == object
             && growing.ticket.is_some_and(|first| first + growing.count == ticket)
             && let Some(run) = growing.arguments.downcast_mut::<Vec<A>>()
@@ -155,7 +159,7 @@ impl Lane {
 
     fn request_another<A: Value>(
         &mut self,
-        method: Method,
+        method: Entrance,
         object: u64,
         ticket: Option<u64>,
         argument: A,
@@ -168,7 +172,7 @@ impl Lane {
         }
         if self.is_written::<A>(is_alone) {
             let tag = if ticket.is_some() { Tag::Questions } else { Tag::Requests };
-            let header = Header { tag, names: [method.name(), object], first: ticket.unwrap_or_default() };
+            let header = Header { tag, names: [self.name(method)?, object], first: ticket.unwrap_or_default() };
             return self.write(header, |bytes| encode_next(&argument, bytes));
         }
         self.close();
@@ -179,6 +183,31 @@ impl Lane {
         }
         self.growing = Some(Growing { method, object, ticket, arguments, count: 1, room });
         Ok(self.shrink(weight))
+    }
+
+    /// The name of a method, which the other side understands.
+    #[inline]
+    fn name(&mut self, method: Entrance) -> Result<u64> {
+        let [thunk, function] = method.places();
+        // Functions begin at multiples of 16.
+        let place = (thunk ^ function.rotate_left(2)) / 16 % self.names.len();
+        match self.names[place] {
+            Some((known, name)) if known == method => Ok(name),
+            _ => self.introduce(method, place),
+        }
+    }
+
+    #[cold]
+    fn introduce(&mut self, method: Entrance, place: usize) -> Result<u64> {
+        let Some(description) = method.describe() else {
+            let what = "the method's code is in no file that is loaded, so no other processor can find it";
+            return Err(Error::new(ErrorKind::BuildMismatch, what));
+        };
+        if self.way == Way::Far {
+            self.sheet.describe(description);
+        }
+        self.names[place] = Some((method, description[0]));
+        Ok(description[0])
     }
 
     /// Adds an answer, to a question that was alone or not; says whether the letter is full.

@@ -147,6 +147,7 @@ impl State {
             *book = Rc::new(Book::new(self.size));
         }
         self.notes.borrow_mut().clear();
+        self.methods.clear();
         self.failure.take();
         self.is_untold.set(false);
         self.until_flush.set(0);

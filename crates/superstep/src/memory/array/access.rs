@@ -4,7 +4,7 @@ use super::{
     layout::{Distribution, Map},
     part::{Part, Plan},
     place::{self, Place},
-    writes::Operator,
+    operator::Operator,
 };
 use crate::{
     engine::{Any, Combine, Core, Element, Group, Kind, Object, Phase, type_hash},

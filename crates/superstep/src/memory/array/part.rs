@@ -7,7 +7,8 @@ use super::{
     lanes::{Outgoing, WINDOW},
     layout::Map,
     wire,
-    writes::{self, Home, Letter, Operator, Run},
+    operator::Operator,
+    writes::{self, Home, Letter, Run},
 };
 use crate::{
     engine::{Address, CARRIED, Carrying, Element, Object, Outbox, Payload, Record},

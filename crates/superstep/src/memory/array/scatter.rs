@@ -5,7 +5,7 @@ use super::{
     lanes::Lanes,
     layout::{Distribution, Map},
     part::{Locator, Part},
-    writes::Operator,
+    operator::Operator,
 };
 use crate::{
     engine::{Combine, Element, Rule, Step},
@@ -77,7 +77,7 @@ impl Step {
                 format!("a scatter of {} values to {} indices; give one value per index", values.len(), at.len());
             return Err(self.core.error(ErrorKind::BadLength, what, site));
         }
-        let mut lanes = a.open(Operator::new(op), None);
+        let mut lanes = a.open(a.operator(op), None);
         lanes.make_room(at.len());
         let outcome = lanes.scatter(&a.part.locator(), at, values);
         a.close(lanes);
@@ -137,7 +137,7 @@ impl Step {
     ) -> Result {
         let site = Location::caller();
         a.check_whole(&self.core, site)?;
-        let mut lanes = a.open(Operator::new(op), Some(value));
+        let mut lanes = a.open(a.operator(op), Some(value));
         lanes.make_room(at.len());
         let outcome = lanes.scatter_one(&a.part.locator(), at);
         a.close(lanes);
@@ -174,7 +174,7 @@ impl Step {
         op: impl Combine<T>,
     ) -> Scatterer<'a, T, D, N> {
         a.check_whole(&self.core, Location::caller()).unwrap_or_else(|error| error.raise());
-        Scatterer { array: a, locator: a.part.locator(), lanes: Some(a.open_apart(Operator::new(op), None)) }
+        Scatterer { array: a, locator: a.part.locator(), lanes: Some(a.open_apart(a.operator(op), None)) }
     }
 
     /// Scatters one value element by element: a loop pushes the indices. It is issued when the builder is dropped.
@@ -208,7 +208,7 @@ impl Step {
         op: impl Combine<T>,
     ) -> OneScatterer<'a, T, D, N> {
         a.check_whole(&self.core, Location::caller()).unwrap_or_else(|error| error.raise());
-        let lanes = Some(a.open_apart(Operator::new(op), Some(value)));
+        let lanes = Some(a.open_apart(a.operator(op), Some(value)));
         OneScatterer(Scatterer { array: a, locator: a.part.locator(), lanes })
     }
 }

@@ -4,7 +4,8 @@ use super::{
     Array,
     layout::Distribution,
     pieces::{self, Piece},
-    writes::{Operator, Run, Writes},
+    operator::Operator,
+    writes::{Run, Writes},
 };
 use crate::{
     engine::{Combine, Element, Rule, Step},
@@ -116,7 +117,7 @@ impl Step {
         values: &[T],
         op: impl Combine<T>,
     ) -> Result {
-        self.check_update(a, &at, values, Operator::new(op), Location::caller())
+        self.check_update(a, &at, values, a.operator(op), Location::caller())
     }
 
     fn check_update<T: Element, D: Distribution, const N: usize>(
