@@ -131,7 +131,7 @@ unsafe fn function_at(address: usize) -> fn() {
 
 /// The name of what lies at these places and is for this task.
 #[expect(deprecated, reason = "the one keyed hash of the standard library whose key can be chosen")]
-fn name([low, high]: [u64; 2], task: TypeId, places: [u64; 4]) -> u64 {
+pub(super) fn name([low, high]: [u64; 2], task: TypeId, places: [u64; 4]) -> u64 {
     let mut hasher = std::hash::SipHasher::new_with_keys(low, high);
     task.hash(&mut hasher);
     places.hash(&mut hasher);
@@ -157,14 +157,4 @@ pub(crate) fn adopt(secret: [u64; 2]) {
 #[must_use]
 pub(crate) fn hold() -> MutexGuard<'static, Book> {
     Book::open()
-}
-
-#[cfg(test)]
-pub(super) fn is_genuine(task: TypeId, description: Description) -> bool {
-    is_genuine_with(secret(), task, description)
-}
-
-#[cfg(test)]
-pub(super) fn is_genuine_with(secret: [u64; 2], task: TypeId, [given, a, b, c, d]: Description) -> bool {
-    name(secret, task, [a, b, c, d]) == given
 }

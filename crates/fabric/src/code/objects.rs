@@ -31,7 +31,6 @@ pub(super) struct Objects {
 }
 
 impl Objects {
-
     /// Lists them again, if any was loaded or unloaded since.
     pub(super) fn refresh(&mut self) {
         self.is_listing = false;

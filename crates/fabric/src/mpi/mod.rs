@@ -13,8 +13,8 @@ mod pulse;
 mod session;
 
 use crate::{
-    code,
     circle::{Alarm, Circle},
+    code,
     failure::Failure,
     messages::MessageCircle,
     threads::{self, Options},

@@ -15,6 +15,7 @@ mod items;
 mod operators;
 mod post;
 mod registry;
+mod scale;
 mod settle;
 mod split;
 mod step;

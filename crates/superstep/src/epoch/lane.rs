@@ -43,7 +43,7 @@ pub(super) struct Lane {
     /// How many more requests, and about how many more bytes, fit into the letter.
     room: Bundle,
     usual: Bundle,
-    /// Methods of late, with their names; a processor of another process has been told of them in this epoch.
+    /// Methods of late, with their names. A processor of another process has been told of them in this epoch.
     names: [Option<(Entrance, u64)>; 8],
     /// How often, of late, a run has been followed by another before it was worth a vector of its own.
     changes: u8,
@@ -90,7 +90,9 @@ impl Lane {
     /// Begins an epoch.
     pub(super) fn begin(&mut self, usual: Bundle) {
         self.clear();
-        self.names = [None; 8];
+        if self.way == Way::Far {
+            self.names = [None; 8];
+        }
         (self.usual, self.room) = (usual, usual);
         (self.next_ticket, self.is_urgent) = (0, false);
         (self.sent, self.taken_there, self.taken_here, self.told) = (0, 0, 0, 0);
@@ -100,6 +102,12 @@ impl Lane {
         self.growing = None;
         self.block.items.clear();
         self.sheet.clear();
+    }
+
+    /// How many letters are under way there, as far as this processor knows.
+    #[inline]
+    pub(super) fn under_way(&self) -> u64 {
+        self.sent - self.taken_there
     }
 
     /// Whether there is nothing to send.
@@ -123,7 +131,7 @@ impl Lane {
             && growing.ticket.is_none()
             && let Some(run) = growing.arguments.downcast_mut::<Vec<A>>()
         {
-            let weight = weight(&arguments);
+            let weight = weight(&arguments, self.usual.bytes);
             run.push(arguments);
             return Ok(self.shrink(weight));
         }
@@ -148,7 +156,7 @@ impl Lane {
             && growing.ticket.is_some_and(|first| first + growing.count == ticket)
             && let Some(run) = growing.arguments.downcast_mut::<Vec<A>>()
         {
-            let weight = weight(&arguments);
+            let weight = weight(&arguments, self.usual.bytes);
             run.push(arguments);
             growing.count += 1;
             return Ok((ticket, self.shrink(weight)));
@@ -176,7 +184,8 @@ impl Lane {
             return self.write(header, |bytes| encode_next(&argument, bytes));
         }
         self.close();
-        let (weight, room) = (weight(&argument) + size_of::<Moved>(), self.room.count);
+        let weight = weight(&argument, self.usual.bytes) + size_of::<Moved>();
+        let room = self.room.count;
         let mut arguments = pool.borrow_mut().take::<A>();
         if let Some(run) = arguments.downcast_mut::<Vec<A>>() {
             run.push(argument);
@@ -218,7 +227,7 @@ impl Lane {
             let header = Header { tag: Tag::Answers, names: [type_hash::<R>(), 0], first: ticket };
             return self.write(header, |bytes| encode_next(&answer, bytes));
         }
-        let weight = weight(&answer);
+        let weight = weight(&answer, self.usual.bytes);
         self.close();
         if let Some(Moved::Answers { first, count, answers }) = self.block.items.last_mut()
             && *first + *count == ticket
@@ -371,9 +380,9 @@ impl Drop for Unfinished<'_> {
 /// The vectors that runs are made of.
 pub(super) type Pools = std::cell::RefCell<Pool>;
 
-/// About how many bytes a value takes up, here and elsewhere.
+/// About how many bytes a value takes up, here and elsewhere; what is more than `most` is not counted to its end.
 #[inline]
-fn weight<A: 'static>(value: &A) -> usize {
-    let elsewhere = if std::mem::needs_drop::<A>() { ELSEWHERE + owned_bytes(value) } else { 0 };
+fn weight<A: Value>(value: &A, most: usize) -> usize {
+    let elsewhere = if std::mem::needs_drop::<A>() { ELSEWHERE + owned_bytes(value, most) } else { 0 };
     (size_of::<A>() + elsewhere).max(1)
 }

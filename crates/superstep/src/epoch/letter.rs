@@ -152,9 +152,11 @@ impl Methods {
     }
 
     /// Begins an epoch: libraries may have been loaded since.
-    pub(super) fn clear(&self) {
-        self.found.iter().for_each(|place| place.set(None));
-        self.absent.borrow_mut().clear();
+    pub(super) fn begin(&self) {
+        if !self.absent.borrow().is_empty() {
+            self.found.iter().for_each(|place| place.set(None));
+            self.absent.borrow_mut().clear();
+        }
     }
 }
 

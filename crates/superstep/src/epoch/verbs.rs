@@ -94,13 +94,7 @@ impl Epoch {
     /// If there is no rank `to`, or if the object is not one of this group.
     #[track_caller]
     #[inline]
-    pub fn send<T: 'static, A: Value>(
-        &self,
-        to: usize,
-        on: &impl Target<T>,
-        args: A,
-        method: fn(&mut T, &Epoch, A),
-    ) {
+    pub fn send<T: 'static, A: Value>(&self, to: usize, on: &impl Target<T>, args: A, method: fn(&mut T, &Epoch, A)) {
         self.send_deed::<Plain<T, A, ()>>(to, on, args, Three::<Plain<T, A, ()>>(method));
     }
 

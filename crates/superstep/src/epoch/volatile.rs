@@ -494,7 +494,12 @@ impl Epoch {
         access: fn(&mut Vec<T>, &Epoch, A) -> T,
     ) -> T {
         let owner = variable.inner.owner.rank.get();
-        bytemuck::pod_read_unaligned(&self.call_deed::<InBytes<T, A>>(owner, cells, args, Three::<Plain<Vec<T>, A, T>>(access)))
+        bytemuck::pod_read_unaligned(&self.call_deed::<InBytes<T, A>>(
+            owner,
+            cells,
+            args,
+            Three::<Plain<Vec<T>, A, T>>(access),
+        ))
     }
 }
 

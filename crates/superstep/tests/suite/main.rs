@@ -10,6 +10,7 @@
 mod areas;
 mod array_life;
 mod array_misuse;
+mod array_operators;
 mod array_reads;
 mod array_sections;
 mod array_whole;
@@ -20,6 +21,7 @@ mod containers;
 mod determinism;
 mod epoch_answers;
 mod epoch_failures;
+mod epoch_methods;
 mod epoch_misuse;
 mod epoch_random;
 mod epochs;

@@ -446,7 +446,12 @@ impl<V: 'static, E: 'static> Walk<'_, V, E> {
         let (owner, at) = self.blocks.place(vertex);
         match &self.graph {
             Some(graph) if vertex < self.blocks.len() => {
-                self.epoch.send_deed::<Visit<V, E, A, ()>>(owner, graph, (at, args), Three::<Visit<V, E, A, ()>>(method));
+                self.epoch.send_deed::<Visit<V, E, A, ()>>(
+                    owner,
+                    graph,
+                    (at, args),
+                    Three::<Visit<V, E, A, ()>>(method),
+                );
             }
             _ => self.refuse(vertex, Location::caller()),
         }

@@ -2,8 +2,8 @@
 
 use super::{
     layout::Map,
-    part::Part,
     operator::Operator,
+    part::Part,
     writes::{Home, Run, Writes},
 };
 use crate::engine::Element;

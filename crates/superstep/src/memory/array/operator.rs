@@ -92,12 +92,18 @@ impl<T: Element> Act<OnPart<T>> for Folded<T> {
 
 /// An operator of the program.
 trait Apply<T>: Send + Sync {
+    fn name(&self) -> &'static str;
+
     fn apply(&self, job: Job<'_, T>);
 }
 
 struct Applied<C>(C);
 
 impl<T: Element, C: Combine<T>> Apply<T> for Applied<C> {
+    fn name(&self) -> &'static str {
+        type_name::<C>()
+    }
+
     fn apply(&self, job: Job<'_, T>) {
         apply(self.0, job);
     }
@@ -227,14 +233,11 @@ fn hand<T: Element, C: Combine<T>>(op: C) -> &'static dyn Apply<T> {
 }
 
 impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
-    /// The operator of a call in a step. One of the program's own has to be handed to all members.
-    #[inline]
-    pub(super) fn operator<C: Combine<T>>(&self, op: C) -> Operator<T> {
-        let operator = Operator::new(op);
-        if let Form::Handed(_) = operator.form {
-            let words = || format!("operator {} on the {}", type_name::<C>(), self.part.describe());
+    /// Has all members see that they were handed the operator of a call in this step, if it is one of the program's own.
+    pub(super) fn agree_on(&self, operator: Operator<T>) {
+        if let Form::Handed(op) = operator.form {
+            let words = || format!("operator {} on the {}", op.name(), self.part.describe());
             self.core.add_term_once(mix(operator.key, u64::from(self.number) + 1), words);
         }
-        operator
     }
 }

@@ -6,8 +6,8 @@ use super::{
     divisor::Divisor,
     lanes::{Outgoing, WINDOW},
     layout::Map,
-    wire,
     operator::Operator,
+    wire,
     writes::{self, Home, Letter, Run},
 };
 use crate::{

@@ -3,8 +3,8 @@
 use super::{
     Array,
     layout::Distribution,
-    pieces::{self, Piece},
     operator::Operator,
+    pieces::{self, Piece},
     writes::{Run, Writes},
 };
 use crate::{
@@ -117,7 +117,10 @@ impl Step {
         values: &[T],
         op: impl Combine<T>,
     ) -> Result {
-        self.check_update(a, &at, values, a.operator(op), Location::caller())
+        let operator = Operator::new(op);
+        self.check_update(a, &at, values, operator, Location::caller())?;
+        a.agree_on(operator);
+        Ok(())
     }
 
     fn check_update<T: Element, D: Distribution, const N: usize>(
