@@ -154,7 +154,6 @@ pub(crate) fn adopt(secret: [u64; 2]) {
 }
 
 /// Keeps the book closed while the process is forked: another thread that had it open would never close it in the copy.
-#[must_use]
 pub(crate) fn hold() -> MutexGuard<'static, Book> {
     Book::open()
 }

@@ -95,7 +95,7 @@ unsafe extern "C" fn note(info: *mut libc::dl_phdr_info, _: usize, found: *mut c
     let notes = headers.iter().filter(|header| header.p_type == libc::PT_NOTE);
     let mark = notes.map(range).filter_map(read).find_map(linker_mark);
     let code: Vec<Range<usize>> = loaded(libc::PF_X).collect();
-    let id = mark.unwrap_or_else(|| code.iter().cloned().filter_map(read).fold(0, |id, code| mix(id, code)));
+    let id = mark.unwrap_or_else(|| code.iter().cloned().filter_map(read).fold(0, mix));
     found.listed.push(Object { id, base, code });
     0
 }
@@ -145,7 +145,7 @@ mod tests {
         let listed = objects.listed.len();
         objects.refresh();
         assert_eq!(objects.listed.len(), listed);
-        let (here, there) = (program as usize, libc::getpid as usize);
+        let (here, there) = (program as *const () as usize, libc::getpid as *const () as usize);
         for address in [here, there] {
             assert_eq!(objects.address(objects.place(address).unwrap()), Some(address));
         }

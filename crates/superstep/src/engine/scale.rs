@@ -3,7 +3,7 @@
 //! A value that moves inside a process is not encoded, so nobody sees how long it is. But every value can be, and what
 //! encodes it goes through all that it holds. So it is handed something that writes nothing and counts.
 
-use serde::ser::{Serialize, Serializer};
+use serde::{Serialize, ser::Serializer};
 use std::fmt::{self, Display};
 
 /// About how many bytes `value` holds. It stops where there are more than `most`, and where a value cannot be encoded.
@@ -201,10 +201,9 @@ impl serde::ser::SerializeMap for &mut Scale {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde::Deserialize;
     use std::collections::BTreeMap;
 
-    #[derive(Serialize, Deserialize)]
+    #[derive(Serialize)]
     enum Shape {
         Point,
         Line { ends: (f64, f64), name: String },

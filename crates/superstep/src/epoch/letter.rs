@@ -215,7 +215,7 @@ impl Sheet {
     pub(super) fn describe(&mut self, description: Description) {
         let [name, code, place, rest @ ..] = description;
         let (bytes, _) = self.item(Header { tag: Tag::Method, names: [name, code], first: place });
-        rest.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
+        bytes.extend(rest.into_iter().flat_map(u64::to_le_bytes));
     }
 
     /// Goes on with the last item if that has just this header, or begins one; `first` may differ by how many there

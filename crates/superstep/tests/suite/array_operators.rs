@@ -42,7 +42,7 @@ fn an_operator_of_the_program_that_not_all_name_is_everybodys_error() {
             let error = g
                 .try_step(|s| {
                     if s.rank() == last {
-                        way(s, &a)
+                        way(s, &a);
                     }
                 })
                 .unwrap_err();
@@ -111,7 +111,7 @@ fn a_fold_and_the_operators_of_the_library_need_nobody_else() {
         let a = a.combining(Fold(|x, y| *x = 100 * *x + y));
         g.step(|s| {
             if s.rank() == last {
-                s.update(&a, 1..2, &[1])
+                s.update(&a, 1..2, &[1]);
             }
         });
         assert_eq!(all(g, &a)[1], 1401);

@@ -280,6 +280,7 @@ impl<V: 'static, E: 'static> Graph<V, E> {
     /// assert_eq!(values.unwrap(), [9, 4]);
     /// ```
     #[track_caller]
+    #[expect(clippy::type_complexity, reason = "it is the signature that the program's function has")]
     pub fn call<A: Value, R: Value>(
         &self,
         e: &Epoch,
@@ -304,6 +305,7 @@ impl<V: 'static, E: 'static> Graph<V, E> {
     /// assert_eq!(sums.unwrap(), [[10, 13]; 2]);
     /// ```
     #[track_caller]
+    #[expect(clippy::type_complexity, reason = "it is the signature that the program's function has")]
     pub fn ask<A: Value, R: Value>(
         &self,
         e: &Epoch,
