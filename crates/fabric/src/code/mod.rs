@@ -1,15 +1,15 @@
 //! Functions that another process of the same build can be told to call.
 //!
-//! A function lies at a fixed place of the object that it was linked into, the executable or a shared library. So it has
-//! a name that every process understands which has loaded that object in the same build: which object, and where in it.
-//! An [`Entry`] is two functions: one of this library, compiled for a task, and one that a program has handed over,
+//! A function lies at a fixed place of the object that it was linked into, the executable or a shared library. So it
+//! has a name that every process understands which has loaded that object in the same build: which object, and where in
+//! it. An [`Entry`] is two functions: one of this library, compiled for a task, and one that a program has handed over,
 //! which the first calls. Nothing but functions is named, and no value is made in one process because another has it: a
 //! closure becomes a function pointer only if it captures nothing.
 //!
 //! The first letter that names an entry describes it: a name of 64 bits, and the places of its functions. The name is a
-//! keyed hash of all that and of the task, and the key is a secret of the run. Whoever reads a description checks it and
-//! notes the entry in a table; from then on the name is enough. So damaged bytes name nothing, or something that was
-//! named before for the same task.
+//! keyed hash of all that and of the task, and the key is a secret of the run. Whoever reads a description checks it
+//! and notes the entry in a table; from then on the name is enough. So damaged bytes name nothing, or something that
+//! was named before for the same task.
 //!
 //! # Invariants
 //!
@@ -17,8 +17,8 @@
 //!   `X::Pointer` that some process of the run has handed to [`Entry::new`].
 //! - **N2** A name is the hash of a description, a task and the secret. Only [`Entry::describe`] gives one away, so a
 //!   description with the right name was made there, for that task, by a process of the run.
-//! - **N3** Two loaded objects with the same number are the same build: what lies at a place of the one lies at the same
-//!   place of the other. Who unloads an object has promised that nothing in it is called any more.
+//! - **N3** Two loaded objects with the same number are the same build: what lies at a place of the one lies at the
+//!   same place of the other. Who unloads an object has promised that nothing in it is called any more.
 
 mod book;
 mod objects;

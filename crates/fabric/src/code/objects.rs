@@ -2,8 +2,8 @@
 //!
 //! # Invariants
 //!
-//! - **O1** While the system lists an object it stays loaded, and its headers and the readable memory that they describe
-//!   can be read.
+//! - **O1** While the system lists an object it stays loaded, and its headers and the readable memory that they
+//!   describe can be read.
 
 use std::{
     ffi::{c_int, c_void},

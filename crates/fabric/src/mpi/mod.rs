@@ -135,8 +135,8 @@ fn same(office: &Office, mine: u64, what: &str) -> Result<(), Unable> {
     }
 }
 
-/// Makes all processes name functions with the secret of process 0. Who has loaded which libraries is seen when a function
-/// of theirs is named.
+/// Makes all processes name functions with the secret of process 0. Who has loaded which libraries is seen when a
+/// function of theirs is named.
 fn share_secret(office: &Office) {
     let mut all = vec![0; 16 * office.processes];
     office.mpi.allgather(bytemuck::bytes_of(&code::secret()), &mut all);

@@ -260,8 +260,8 @@ pub struct Xor;
 pub struct Checked<C>(pub C);
 
 /// Combines by a function, which travels by itself: on elements of arrays also members that nobody else follows can use
-/// it. A closure without this has to be named by all members in the same step, because the owner of an element calls its
-/// own.
+/// it. A closure without this has to be named by all members in the same step, because the owner of an element calls
+/// its own.
 ///
 /// ```
 /// use superstep::{Block, Config, Fold};

@@ -8,8 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Where a count has what it sums: letters sent, letters taken in, runs held, who waits or has failed, and runs that have
-/// been worked off (at 4).
+/// Where a count has what it sums: letters sent, letters taken in, runs held, who waits or has failed, and runs that
+/// have been worked off (at 4).
 const SENT: usize = 0;
 const CAME: usize = 1;
 const HELD: usize = 2;

@@ -23,8 +23,8 @@
 //! place of the count, and the bytes go up to the letter's end.
 //!
 //! A method is described before it is named for the first time in an epoch: its bytes are the rest of its
-//! [description](fabric::code::Description). A failure answers a question. A fault belongs to none: it says that the sender's part of the epoch has failed, to
-//! whoever may wait for what will not come.
+//! [description](fabric::code::Description). A failure answers a question. A fault belongs to none: it says that the
+//! sender's part of the epoch has failed, to whoever may wait for what will not come.
 
 use super::{
     book::Answers,

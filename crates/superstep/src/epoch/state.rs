@@ -72,8 +72,8 @@ pub(super) struct State {
     /// that was allowed.
     pub(super) is_loose: Cell<bool>,
     pub(super) loosened_at: Cell<Option<Counts>>,
-    /// How many letters may be under way to one processor before requests wait here that might send it more; and whether
-    /// so many were, when it was looked at last.
+    /// How many letters may be under way to one processor before requests wait here that might send it more; and
+    /// whether so many were, when it was looked at last.
     pub(super) allowance: Cell<u64>,
     pub(super) is_crowded: Cell<bool>,
     /// Whether the epoch is over because nobody can go on.

@@ -233,7 +233,8 @@ fn hand<T: Element, C: Combine<T>>(op: C) -> &'static dyn Apply<T> {
 }
 
 impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
-    /// Has all members see that they were handed the operator of a call in this step, if it is one of the program's own.
+    /// Has all members see that they were handed the operator of a call in this step, if it is one of the program's
+    /// own.
     pub(super) fn agree_on(&self, operator: Operator<T>) {
         if let Form::Handed(op) = operator.form {
             let words = || format!("operator {} on the {}", op.name(), self.part.describe());
