@@ -6,7 +6,7 @@ use super::{
     work::{Entrance, Pool},
 };
 use crate::{
-    engine::{Value, encode_next, is_fixed, owned_bytes, type_hash},
+    engine::{Value, encode_next, is_fixed, mix, owned_bytes, type_hash},
     error::{Error, ErrorKind, Result},
 };
 use std::any::Any;
@@ -44,7 +44,7 @@ pub(super) struct Lane {
     room: Bundle,
     usual: Bundle,
     /// Methods of late, with their names. A processor of another process has been told of them in this epoch.
-    names: [Option<(Entrance, u64)>; 8],
+    names: [Option<(Entrance, u64)>; 16],
     /// How often, of late, a run has been followed by another before it was worth a vector of its own.
     changes: u8,
     /// Whether somebody waits for what is in the letter.
@@ -76,7 +76,7 @@ impl Lane {
             sheet: Sheet::default(),
             room: none,
             usual: none,
-            names: [None; 8],
+            names: [None; 16],
             changes: 0,
             is_urgent: false,
             next_ticket: 0,
@@ -91,7 +91,7 @@ impl Lane {
     pub(super) fn begin(&mut self, usual: Bundle) {
         self.clear();
         if self.way == Way::Far {
-            self.names = [None; 8];
+            self.names = [None; 16];
         }
         (self.usual, self.room) = (usual, usual);
         (self.next_ticket, self.is_urgent) = (0, false);
@@ -198,11 +198,12 @@ impl Lane {
     #[inline]
     fn name(&mut self, method: Entrance) -> Result<u64> {
         let [thunk, function] = method.places();
-        // Functions begin at multiples of 16.
-        let place = (thunk ^ function.rotate_left(2)) / 16 % self.names.len();
-        match self.names[place] {
-            Some((known, name)) if known == method => Ok(name),
-            _ => self.introduce(method, place),
+        let hash = mix(thunk as u64, function as u64);
+        // Two that are used in turn must not drive each other out.
+        let places = [hash, hash >> 32].map(|hash| hash as usize % self.names.len());
+        match places.map(|place| self.names[place]) {
+            [Some((known, name)), _] | [_, Some((known, name))] if known == method => Ok(name),
+            [first, _] => self.introduce(method, places[usize::from(first.is_some())]),
         }
     }
 
