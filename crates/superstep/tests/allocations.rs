@@ -224,8 +224,23 @@ fn a_sender_that_outruns_its_receiver_is_held_back() {
     assert!(most < 8 << 20, "{most} bytes were in use");
 }
 
+/// How many requests a sender has issued.
+static ISSUED: AtomicUsize = AtomicUsize::new(0);
+
+/// Does not look for requests as long as their sender gets on: it has issued all, or none for a while.
+fn look_away(all: u64) {
+    let (mut issued, mut quiet) = (0, 0);
+    while issued < all as usize && quiet < 20 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        let now = ISSUED.load(SeqCst);
+        quiet = if now == issued { quiet + 1 } else { 0 };
+        issued = now;
+    }
+}
+
 /// The most bytes that were in use during an epoch, more than before it.
 fn most_in_an_epoch(procs: usize, tuning: Tuning, body: impl Fn(&Epoch, &Object<u64>) + Sync, sum: u64) -> usize {
+    ISSUED.store(0, SeqCst);
     let most = Config::new().procs(procs).fabric(Fabric::Threads).run_all(|g| {
         let object = g.object(0u64);
         g.step(|_| ());
@@ -247,9 +262,10 @@ fn a_window_holds_no_more_because_vectors_lie_inside_of_tuples() {
         if e.rank() == 0 {
             for x in 0..SENT {
                 e.send(1, sum, (x, Some(vec![0u8; 1 << 20])), |sum, _, (x, _)| *sum += x);
+                ISSUED.fetch_add(1, SeqCst);
             }
         } else {
-            std::thread::sleep(std::time::Duration::from_millis(100));
+            look_away(SENT);
         }
     };
     let most = most_in_an_epoch(2, Tuning::new().window(4), body, SENT * (SENT - 1) / 2);
@@ -263,10 +279,11 @@ fn requests_that_are_sent_on_to_a_slow_processor_are_held_back() {
         0 => {
             for x in 0..SENT {
                 e.send(1, sum, (sum.handle(), x), |_, e, (sum, x)| e.send(2, &sum, x, |sum, _, x| *sum += x));
+                ISSUED.fetch_add(1, SeqCst);
             }
         }
         1 => {}
-        _ => std::thread::sleep(std::time::Duration::from_millis(300)),
+        _ => look_away(SENT),
     };
     // 24 MB were sent on, and 48 MB to be sent on; a window is a megabyte.
     let most = most_in_an_epoch(3, Tuning::new(), body, SENT * (SENT - 1) / 2);
