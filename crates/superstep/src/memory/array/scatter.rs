@@ -20,9 +20,9 @@ impl Step {
     /// own has to be named for this array by all members in the same step, if only with no values, unless it is in a
     /// [`Fold`](crate::Fold) or is the one that the array [combines](Array::combining) with. Where several writes meet,
     /// those of lower ranks come first and each rank's in the order of issue, onto what the element holds:
-    /// `a[i] = a[i] op x op y`. With [`Any`](crate::Any) the last write of the lowest rank that wrote stands (S3); where
-    /// both meet, assignments come before what combines. An array of several dimensions takes row-major numbers, see
-    /// [`Array::index`].
+    /// `a[i] = a[i] op x op y`. With [`Any`](crate::Any) the last write of the lowest rank that wrote stands (S3);
+    /// where both meet, assignments come before what combines. An array of several dimensions takes row-major numbers,
+    /// see [`Array::index`].
     ///
     /// ```
     /// use superstep::{Block, Config, Sum};
