@@ -16,12 +16,26 @@ use crate::{
     report::Target,
 };
 use std::rc::Rc;
-use superstep::{Config, Result};
+use superstep::{Config, Epoch, Method, Result};
 
 const KERNEL: &str = "histogram-async";
 
 /// How many updates each processor makes.
 const UPDATES: usize = 10_000_000;
+
+/// Increments an element.
+struct Increment;
+
+impl Method for Increment {
+    type On = Vec<u64>;
+    type Args = u32;
+    type Answer = ();
+
+    #[inline]
+    fn run(table: &mut Vec<u64>, _: &Epoch, at: u32) {
+        table[at as usize] += 1;
+    }
+}
 
 /// Rounds of one request per increment.
 fn requests(config: &Config, updates: &Updates, rounds: u64) -> Result<Sample> {
@@ -36,7 +50,7 @@ fn requests(config: &Config, updates: &Updates, rounds: u64) -> Result<Sample> {
             g.epoch(|e| {
                 for &index in &updates.indices[rank] {
                     let index = index as u32;
-                    e.send((index / part) as usize, &table, index % part, |table, _, at| table[at as usize] += 1);
+                    e.send_by::<Increment>((index / part) as usize, &table, index % part);
                 }
             });
         });

@@ -20,7 +20,7 @@ use crate::{
     report::Target,
 };
 use std::{ops::Range, rc::Rc};
-use superstep::{Config, Group, Object, Result, Sum};
+use superstep::{Config, Epoch, Group, Method, Object, Result, Sum};
 
 const KERNEL: &str = "samplesort";
 
@@ -36,6 +36,20 @@ fn block(len: usize, rank: usize, procs: usize) -> Range<usize> {
     (rank * block).min(len)..((rank + 1) * block).min(len)
 }
 
+/// Adds a key to a bucket.
+struct Push;
+
+impl Method for Push {
+    type On = Vec<u64>;
+    type Args = u64;
+    type Answer = ();
+
+    #[inline]
+    fn run(bucket: &mut Vec<u64>, _: &Epoch, key: u64) {
+        bucket.push(key);
+    }
+}
+
 /// Sends each key to the processor that sorts it, and sorts what came.
 fn sort(g: &mut Group, keys: &[u64], bucket: &Object<Vec<u64>>, room: &mut Vec<u64>) {
     let p = g.size();
@@ -49,7 +63,7 @@ fn sort(g: &mut Group, keys: &[u64], bucket: &Object<Vec<u64>>, room: &mut Vec<u
     g.epoch(|e| {
         for &key in keys {
             let to = splitters.partition_point(|splitter| *splitter <= key);
-            e.send(to, bucket, key, |bucket, _, key| bucket.push(key));
+            e.send_by::<Push>(to, bucket, key);
         }
     });
     bucket.with(|bucket| local::sort(bucket, room));

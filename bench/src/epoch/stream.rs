@@ -18,8 +18,8 @@ use crate::{
     },
     report::Target,
 };
-use std::ops::Range;
-use superstep::{Config, Epoch, Object, Value};
+use std::{marker::PhantomData, ops::Range};
+use superstep::{Config, Epoch, Method, Object, Value};
 
 const KERNEL: &str = "stream";
 
@@ -74,6 +74,34 @@ impl Came {
     }
 }
 
+/// Takes a request as the next one.
+struct Take<R>(PhantomData<fn(R)>);
+
+impl<R: Request> Method for Take<R> {
+    type On = Came;
+    type Args = R;
+    type Answer = ();
+
+    #[inline]
+    fn run(came: &mut Came, _: &Epoch, request: R) {
+        came.take(request.number());
+    }
+}
+
+/// The same for every other one, which is written otherwise.
+struct TakeOdd;
+
+impl Method for TakeOdd {
+    type On = Came;
+    type Args = u64;
+    type Answer = ();
+
+    #[inline]
+    fn run(came: &mut Came, _: &Epoch, number: u64) {
+        came.take(!number + 1);
+    }
+}
+
 /// Rounds in which `issue` sends the requests of a range to the next processor.
 fn rounds_of(
     config: &Config,
@@ -98,7 +126,7 @@ fn rounds_of(
 fn send<R: Request>(config: &Config, count: u64, rounds: u64) -> superstep::Result<Sample> {
     rounds_of(config, count, rounds, |e, to, came, numbers| {
         for number in numbers {
-            e.send(to, came, R::new(number), |came, _, request| came.take(request.number()));
+            e.send_by::<Take<R>>(to, came, R::new(number));
         }
     })
 }
@@ -107,8 +135,8 @@ fn send<R: Request>(config: &Config, count: u64, rounds: u64) -> superstep::Resu
 fn send_in_turn(config: &Config, count: u64, rounds: u64) -> superstep::Result<Sample> {
     rounds_of(config, count, rounds, |e, to, came, numbers| {
         for number in numbers.step_by(2) {
-            e.send(to, came, number, |came, _, number| came.take(number));
-            e.send(to, came, !number, |came, _, number: u64| came.take(!number + 1));
+            e.send_by::<Take<u64>>(to, came, number);
+            e.send_by::<TakeOdd>(to, came, !number);
         }
     })
 }

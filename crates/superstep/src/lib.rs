@@ -53,10 +53,10 @@ pub mod testing;
 
 pub use algo::containers;
 pub use engine::{
-    Ancestor, And, Any, By, Checked, Combine, Each, Element, Every, Group, Leader, Local, Max, Min, Or, Outcome,
+    Ancestor, And, Any, By, Checked, Combine, Each, Element, Every, Fold, Group, Leader, Local, Max, Min, Or, Outcome,
     Pending, Plain, Product, Same, Settle, Split, Splitting, Step, Sum, Value, Weighted, Xor,
 };
-pub use epoch::{Answer, Epoch, Handle, Number, Object, Target, Tuning, Volatile, VolatileArray};
+pub use epoch::{Answer, Epoch, Handle, Method, Number, Object, Target, Tuning, Volatile, VolatileArray};
 pub use error::{BoxError, Error, ErrorKind, Result};
 pub use launch::{Config, Fabric, cores, run, run_all};
 pub use memory::{

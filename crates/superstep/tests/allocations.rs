@@ -5,7 +5,7 @@ use std::{
     alloc::{GlobalAlloc, Layout, System},
     sync::atomic::{AtomicUsize, Ordering::SeqCst},
 };
-use superstep::{Any, Array, Block, Config, Cyclic, Fabric, Group, Sum};
+use superstep::{Any, Array, Block, Config, Cyclic, Epoch, Fabric, Group, Object, Sum, Tuning};
 
 /// The system's allocator, with a count of how often it was asked for memory, and of the bytes that are in use.
 struct Counting;
@@ -224,6 +224,72 @@ fn a_sender_that_outruns_its_receiver_is_held_back() {
     assert!(most < 8 << 20, "{most} bytes were in use");
 }
 
+/// How many requests a sender has issued.
+static ISSUED: AtomicUsize = AtomicUsize::new(0);
+
+/// Does not look for requests as long as their sender gets on: it has issued all, or none for a while.
+fn look_away(all: u64) {
+    let (mut issued, mut quiet) = (0, 0);
+    while issued < all as usize && quiet < 20 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        let now = ISSUED.load(SeqCst);
+        quiet = if now == issued { quiet + 1 } else { 0 };
+        issued = now;
+    }
+}
+
+/// The most bytes that were in use during an epoch, more than before it.
+fn most_in_an_epoch(procs: usize, tuning: Tuning, body: impl Fn(&Epoch, &Object<u64>) + Sync, sum: u64) -> usize {
+    ISSUED.store(0, SeqCst);
+    let most = Config::new().procs(procs).fabric(Fabric::Threads).run_all(|g| {
+        let object = g.object(0u64);
+        g.step(|_| ());
+        let before = IN_USE.load(SeqCst);
+        MOST_IN_USE.store(before, SeqCst);
+        g.step(|_| ());
+        g.epoch_with(tuning, |e| body(e, &object));
+        let mine = object.with(|sum| *sum);
+        assert_eq!(g.step(|s| s.reduce(mine, Sum)), sum);
+        MOST_IN_USE.load(SeqCst) - before
+    });
+    most.unwrap().into_iter().max().unwrap_or(0)
+}
+
+/// E6: bytes count wherever they are in an argument, so a letter is full in time.
+fn a_window_holds_no_more_because_vectors_lie_inside_of_tuples() {
+    const SENT: u64 = 200;
+    let body = |e: &Epoch, sum: &Object<u64>| {
+        if e.rank() == 0 {
+            for x in 0..SENT {
+                e.send(1, sum, (x, Some(vec![0u8; 1 << 20])), |sum, _, (x, _)| *sum += x);
+                ISSUED.fetch_add(1, SeqCst);
+            }
+        } else {
+            look_away(SENT);
+        }
+    };
+    let most = most_in_an_epoch(2, Tuning::new().window(4), body, SENT * (SENT - 1) / 2);
+    assert!(most < 24 << 20, "{most} bytes were in use, of {SENT} MiB that were sent");
+}
+
+/// E6: a method that sends requests on to a processor that does not look for a while holds back those who send them.
+fn requests_that_are_sent_on_to_a_slow_processor_are_held_back() {
+    const SENT: u64 = 3_000_000;
+    let body = |e: &Epoch, sum: &Object<u64>| match e.rank() {
+        0 => {
+            for x in 0..SENT {
+                e.send(1, sum, (sum.handle(), x), |_, e, (sum, x)| e.send(2, &sum, x, |sum, _, x| *sum += x));
+                ISSUED.fetch_add(1, SeqCst);
+            }
+        }
+        1 => {}
+        _ => look_away(SENT),
+    };
+    // 24 MB were sent on, and 48 MB to be sent on; a window is a megabyte.
+    let most = most_in_an_epoch(3, Tuning::new(), body, SENT * (SENT - 1) / 2);
+    assert!(most < 12 << 20, "{most} bytes were in use");
+}
+
 /// Requests and answers that go to and fro take their room along.
 fn epochs_of_a_steady_loop_allocate_little(procs: usize) {
     let asked = asked_in_a_thousand(
@@ -245,6 +311,8 @@ fn epochs_of_a_steady_loop_allocate_little(procs: usize) {
 #[test]
 fn a_steady_loop_of_steps_allocates_nothing_and_what_is_dropped_is_freed() {
     a_sender_that_outruns_its_receiver_is_held_back();
+    a_window_holds_no_more_because_vectors_lie_inside_of_tuples();
+    requests_that_are_sent_on_to_a_slow_processor_are_held_back();
     epochs_of_a_steady_loop_allocate_little(2);
     for procs in [2, 4] {
         steps_with_nothing_or_numbers_allocate_nothing(procs);

@@ -5,7 +5,6 @@
 //! circle of messages does the rest.
 
 mod abi;
-mod build;
 mod calls;
 mod dynamic;
 mod launcher;
@@ -15,6 +14,7 @@ mod session;
 
 use crate::{
     circle::{Alarm, Circle},
+    code,
     failure::Failure,
     messages::{MessageCircle, Secret},
     nest::Name,
@@ -109,7 +109,8 @@ fn start() -> Result<World, Unable> {
         )));
     }
     let office = Office::new(mpi);
-    same(&office, build::id(), "builds of the program; start the same executable everywhere")?;
+    same(&office, code::program(), "builds of the program; start the same executable everywhere")?;
+    share_secret(&office);
     let secret = agreed_secret(&office);
     let pulse = Pulse::start(&office.mpi, office.me, office.processes).map_err(Unable::NoMpi)?;
     // SAFETY: the function is one without arguments that may be called when the process ends.
@@ -144,6 +145,14 @@ fn agreed_secret(office: &Office) -> Secret {
     let mut all = vec![0; 16 * office.processes];
     office.mpi.allgather(&Secret::draw().to_bytes(), &mut all);
     Secret::from_bytes(all.first_chunk().copied().unwrap_or_default())
+}
+
+/// Makes all processes name functions with the secret of process 0. Who has loaded which libraries is seen when a
+/// function of theirs is named.
+fn share_secret(office: &Office) {
+    let mut all = vec![0; 16 * office.processes];
+    office.mpi.allgather(bytemuck::bytes_of(&code::secret()), &mut all);
+    code::adopt(bytemuck::pod_read_unaligned(&all[..16]));
 }
 
 /// Ends MPI with the process.

@@ -103,7 +103,7 @@ impl Team {
         // the copy.
         crate::threads::cores();
         crate::threads::allowed();
-        crate::code::parts();
+        let _book = crate::code::hold();
         // Numbers of children that the system forgets by itself may become those of others at any time.
         let are_kept = keeps_children();
         let mut children: Vec<Child> = Vec::with_capacity(size - 1);

@@ -91,6 +91,8 @@ pub(crate) struct Core {
     pub(crate) terms: Cell<u64>,
     /// The same in words, for messages.
     pub(crate) terms_in_words: RefCell<Vec<String>>,
+    /// Those that count once in a step, however often they are added.
+    terms_once: RefCell<Vec<u64>>,
     /// Whether anything was registered since the last boundary: a step of which this is false is an empty one.
     pub(crate) is_stirred: Cell<bool>,
     /// What this step's contribution says; see [`super::flags`].
@@ -170,6 +172,7 @@ impl Core {
             agreed: Cell::new(0),
             terms: Cell::new(0),
             terms_in_words: RefCell::default(),
+            terms_once: RefCell::default(),
             is_stirred: Cell::new(false),
             flags: Cell::new(0),
             circle: RefCell::new(circle),
@@ -322,6 +325,17 @@ impl Core {
         }
         self.terms.set(self.terms.get().wrapping_add(mix(term, 0x7E21) | 1));
         self.terms_in_words.borrow_mut().push(in_words);
+    }
+
+    /// Adds to what must agree on all members, unless it was added in this step before.
+    pub(crate) fn add_term_once(&self, term: u64, in_words: impl FnOnce() -> String) {
+        if self.terms.get() == 0 {
+            self.terms_once.borrow_mut().clear();
+        }
+        if !self.terms_once.borrow().contains(&term) {
+            self.terms_once.borrow_mut().push(term);
+            self.add_term(term, in_words());
+        }
     }
 
     /// Takes the value of a pending one whose step has closed.

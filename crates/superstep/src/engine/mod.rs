@@ -18,6 +18,7 @@ mod operators;
 mod outcome;
 mod post;
 mod registry;
+mod scale;
 mod settle;
 mod split;
 mod step;
@@ -30,7 +31,7 @@ pub(crate) use contribution::flags;
 pub(crate) use exchange::{Address, Kind as Record, Outbox, Payload, damaged, push_words, read_words};
 pub(crate) use fold::{Verdict, fold, fold_into, guard};
 pub(crate) use items::{Item, Needs, Tally};
-pub(crate) use operators::Rule;
+pub(crate) use operators::{Rule, Way};
 pub(crate) use post::{open_letter, opened};
 pub(crate) use registry::{Awaited, CARRIED, Carrying, Object, Registry, Sent, Variable, departed};
 pub(crate) use value::{
@@ -38,7 +39,7 @@ pub(crate) use value::{
 };
 
 pub use group::{Ancestor, Group};
-pub use operators::{And, Any, Checked, Combine, Each, Leader, Max, Min, Or, Product, Same, Sum, Xor};
+pub use operators::{And, Any, Checked, Combine, Each, Fold, Leader, Max, Min, Or, Product, Same, Sum, Xor};
 pub use outcome::{Outcome, Plain};
 pub use settle::{Local, Pending, Settle};
 pub use split::{By, Every, Split, Splitting, Weighted};

@@ -71,6 +71,22 @@ pub trait Combine<T>: Copy + Send + Sync + 'static {
     fn may_fail(&self) -> bool {
         true
     }
+
+    /// How a processor in another process gets it.
+    #[doc(hidden)]
+    const WAY: Way<Self, T> = Way::Handed;
+}
+
+/// How a processor in another process gets an operator.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum Way<C, T> {
+    /// It has to be handed its own.
+    Handed,
+    /// It makes this one.
+    Made(C),
+    /// This function of it travels.
+    Function(fn(C) -> fn(&mut T, &T)),
 }
 
 /// Which copies of a value take part in a combine.
@@ -118,6 +134,8 @@ impl<T> Combine<T> for Any {
     fn may_fail(&self) -> bool {
         false
     }
+
+    const WAY: Way<Self, T> = Way::Made(Any);
 }
 
 /// Takes rank 0's copy, if it wrote; what others wrote is dropped.
@@ -145,6 +163,8 @@ impl<T> Combine<T> for Leader {
     fn may_fail(&self) -> bool {
         false
     }
+
+    const WAY: Way<Self, T> = Way::Made(Leader);
 }
 
 /// Promises that all copies agree. It is checked; if two differ, every member gets an error.
@@ -166,6 +186,8 @@ impl<T> Combine<T> for Same {
     fn rule(&self) -> Rule {
         Rule::Same
     }
+
+    const WAY: Way<Self, T> = Way::Made(Same);
 }
 
 /// Adds; integers wrap around. [`Checked`]`(Sum)` makes overflow an error.
@@ -251,6 +273,52 @@ pub struct Xor;
 #[derive(Clone, Copy, Debug)]
 pub struct Checked<C>(pub C);
 
+/// Combines by a function, which travels by itself: on elements of arrays also members that nobody else follows can use
+/// it. A closure without this has to be named by all members in the same step, because the owner of an element calls
+/// its own.
+///
+/// ```
+/// use superstep::{Block, Config, Fold};
+///
+/// let found = Config::new().procs(3).run(|g| {
+///     let a = g.array::<u64, Block>(3);
+///     g.step(|s| if s.rank() == 1 {
+///         s.scatter(&a, &[0, 2, 2], &[3, 4, 5], Fold(|x, y| *x = 10 * *x + y));
+///     });
+///     g.step(|s| s.mirror(&a, ..))
+/// });
+/// assert_eq!(found.unwrap(), [3, 0, 45]);
+/// ```
+///
+/// The function must not capture anything:
+///
+/// ```compile_fail,E0308
+/// let factor = 10;
+/// let fold = superstep::Fold(move |x: &mut u64, y: &u64| *x = factor * *x + y);
+/// ```
+pub struct Fold<T>(pub fn(&mut T, &T));
+
+impl<T> Clone for Fold<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Fold<T> {}
+
+impl<T> std::fmt::Debug for Fold<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Fold<{}>", std::any::type_name::<T>())
+    }
+}
+
+impl<T: 'static> Combine<T> for Fold<T> {
+    fn combine(&self, acc: &mut T, with: &T) {
+        (self.0)(acc, with);
+    }
+
+    const WAY: Way<Self, T> = Way::Function(|fold| fold.0);
+}
+
 /// Applies an operator element by element, to vectors of one length and to arrays.
 ///
 /// ```
@@ -280,6 +348,8 @@ impl<T: PartialOrd + Clone + 'static> Combine<T> for Min {
         // Comparing numbers cannot; comparing what the program has made may.
         bounds::<T>().0.is_none()
     }
+
+    const WAY: Way<Self, T> = Way::Made(Min);
 }
 
 impl<T: PartialOrd + Clone + 'static> Combine<T> for Max {
@@ -297,6 +367,8 @@ impl<T: PartialOrd + Clone + 'static> Combine<T> for Max {
         // Comparing numbers cannot; comparing what the program has made may.
         bounds::<T>().0.is_none()
     }
+
+    const WAY: Way<Self, T> = Way::Made(Max);
 }
 
 /// The ends of `T`, lowest and highest, where it is a number.
@@ -325,16 +397,19 @@ fn refuse(kind: ErrorKind, message: String) -> ! {
 macro_rules! integers {
     ($($type:ty)*) => { $(
         impl Combine<$type> for Sum {
+            const WAY: Way<Self, $type> = Way::Made(Sum);
             fn combine(&self, acc: &mut $type, with: &$type) { *acc = acc.wrapping_add(*with); }
             fn identity(&self) -> Option<$type> { Some(0) }
             fn may_fail(&self) -> bool { false }
         }
         impl Combine<$type> for Product {
+            const WAY: Way<Self, $type> = Way::Made(Product);
             fn combine(&self, acc: &mut $type, with: &$type) { *acc = acc.wrapping_mul(*with); }
             fn identity(&self) -> Option<$type> { Some(1) }
             fn may_fail(&self) -> bool { false }
         }
         impl Combine<$type> for Checked<Sum> {
+            const WAY: Way<Self, $type> = Way::Made(Checked(Sum));
             fn combine(&self, acc: &mut $type, with: &$type) {
                 *acc = acc.checked_add(*with).unwrap_or_else(|| {
                     refuse(ErrorKind::Overflow, format!("{acc} + {with} overflows {}", stringify!($type)))
@@ -343,6 +418,7 @@ macro_rules! integers {
             fn identity(&self) -> Option<$type> { Some(0) }
         }
         impl Combine<$type> for Checked<Product> {
+            const WAY: Way<Self, $type> = Way::Made(Checked(Product));
             fn combine(&self, acc: &mut $type, with: &$type) {
                 *acc = acc.checked_mul(*with).unwrap_or_else(|| {
                     refuse(ErrorKind::Overflow, format!("{acc} * {with} overflows {}", stringify!($type)))
@@ -357,6 +433,7 @@ macro_rules! integers {
 macro_rules! bitwise {
     ($type:ty, $zeros:expr, $ones:expr) => {
         impl Combine<$type> for And {
+            const WAY: Way<Self, $type> = Way::Made(And);
             fn combine(&self, acc: &mut $type, with: &$type) {
                 *acc &= *with;
             }
@@ -368,6 +445,7 @@ macro_rules! bitwise {
             }
         }
         impl Combine<$type> for Or {
+            const WAY: Way<Self, $type> = Way::Made(Or);
             fn combine(&self, acc: &mut $type, with: &$type) {
                 *acc |= *with;
             }
@@ -379,6 +457,7 @@ macro_rules! bitwise {
             }
         }
         impl Combine<$type> for Xor {
+            const WAY: Way<Self, $type> = Way::Made(Xor);
             fn combine(&self, acc: &mut $type, with: &$type) {
                 *acc ^= *with;
             }
@@ -395,11 +474,13 @@ macro_rules! bitwise {
 macro_rules! floats {
     ($($type:ty)*) => { $(
         impl Combine<$type> for Sum {
+            const WAY: Way<Self, $type> = Way::Made(Sum);
             fn combine(&self, acc: &mut $type, with: &$type) { *acc += *with; }
             fn identity(&self) -> Option<$type> { Some(0.0) }
             fn may_fail(&self) -> bool { false }
         }
         impl Combine<$type> for Product {
+            const WAY: Way<Self, $type> = Way::Made(Product);
             fn combine(&self, acc: &mut $type, with: &$type) { *acc *= *with; }
             fn identity(&self) -> Option<$type> { Some(1.0) }
             fn may_fail(&self) -> bool { false }
@@ -430,6 +511,16 @@ impl<T, C: Combine<T>> Combine<Vec<T>> for Each<C> {
         // Where elements are folded, vectors may differ in length.
         self.0.rule() == Rule::Fold || self.0.may_fail()
     }
+
+    const WAY: Way<Self, Vec<T>> = each(C::WAY);
+}
+
+/// What applies an operator to each element gets about as that does.
+const fn each<C: Copy, T, V>(way: Way<C, T>) -> Way<Each<C>, V> {
+    match way {
+        Way::Made(op) => Way::Made(Each(op)),
+        _ => Way::Handed,
+    }
 }
 
 impl<T, C: Combine<T>, const N: usize> Combine<[T; N]> for Each<C> {
@@ -451,4 +542,6 @@ impl<T, C: Combine<T>, const N: usize> Combine<[T; N]> for Each<C> {
     fn may_fail(&self) -> bool {
         self.0.may_fail()
     }
+
+    const WAY: Way<Self, [T; N]> = each(C::WAY);
 }

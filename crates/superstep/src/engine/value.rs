@@ -98,16 +98,16 @@ macro_rules! for_fixed {
     };
 }
 
-/// How many bytes a vector of numbers or a text owns; nothing is known of other values.
+/// About how many bytes a value owns besides its own; what is more than `most` is not counted to its end.
 #[inline]
-pub(crate) fn owned_bytes<T: 'static>(value: &T) -> usize {
+pub(crate) fn owned_bytes<T: Value>(value: &T, most: usize) -> usize {
     let any: &dyn Any = value;
     for_numbers!(Number => {
         if let Some(numbers) = any.downcast_ref::<Vec<Number>>() {
             return size_of_val(numbers.as_slice());
         }
     });
-    any.downcast_ref::<String>().map_or(0, String::len)
+    any.downcast_ref::<String>().map_or_else(|| super::scale::weigh(value, most), String::len)
 }
 
 /// Whether values of a type all have the same length, and travel as they lie in memory.

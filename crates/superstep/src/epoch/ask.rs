@@ -3,15 +3,16 @@
 use super::{
     Epoch,
     book::Book,
+    deed::{By, Deed, Method, Plain},
     object::Target,
     running::Running,
-    work::{Asked, Serving},
+    work::{Asked, Entrance},
 };
 use crate::{
     engine::{Core, Value},
     error::{ErrorKind, Result},
 };
-use fabric::code;
+use fabric::code::Three;
 use std::{any::type_name, marker::PhantomData, panic::Location, rc::Rc};
 
 /// The answer to a question that was [asked](Epoch::ask): a value that is there when the other processor has run the
@@ -107,18 +108,56 @@ impl Epoch {
     /// As `send`; with the group's error if methods wait for each other; and with what the method has panicked with.
     #[track_caller]
     #[inline]
-    pub fn call<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + Send + 'static>(
+    pub fn call<T: 'static, A: Value, R: Value>(
         &self,
         to: usize,
         on: &impl Target<T>,
         args: A,
-        method: M,
+        method: fn(&mut T, &Epoch, A) -> R,
     ) -> R {
+        self.call_deed::<Plain<T, A, R>>(to, on, args, Three::<Plain<T, A, R>>(method))
+    }
+
+    /// Asks a question and waits for its answer like [`call`](Self::call), with a [method](Method) that is named by its
+    /// type.
+    ///
+    /// ```
+    /// use superstep::{Config, Epoch, Method};
+    ///
+    /// struct At;
+    /// impl Method for At {
+    ///     type On = Vec<char>;
+    ///     type Args = usize;
+    ///     type Answer = char;
+    ///     fn run(table: &mut Vec<char>, _: &Epoch, at: usize) -> char { table[at] }
+    /// }
+    ///
+    /// let found = Config::new().procs(2).run_all(|g| {
+    ///     let table = g.object(vec![['a', 'b'], ['x', 'y']][g.rank()].to_vec());
+    ///     g.epoch(|e| e.call_by::<At>(1 - e.rank(), &table, 1))
+    /// });
+    /// assert_eq!(found.unwrap(), ['y', 'b']);
+    /// ```
+    #[track_caller]
+    #[inline]
+    pub fn call_by<M: Method>(&self, to: usize, on: &impl Target<M::On>, args: M::Args) -> M::Answer {
+        self.call_deed::<By<M>>(to, on, args, ())
+    }
+
+    #[track_caller]
+    #[inline]
+    pub(crate) fn call_deed<D: Deed<Answer: Value>>(
+        &self,
+        to: usize,
+        on: &impl Target<D::On>,
+        args: D::Args,
+        function: D::Pointer,
+    ) -> D::Answer {
         let site = Location::caller();
         let answer = if to == self.rank() {
-            self.call_here(on, args, method, site)
+            self.call_here(on, D::name(), |object| D::run(function, object, self, args), site)
         } else {
-            self.try_ask(to, on, args, method, true, site).and_then(|answer| self.await_answer(&answer, site))
+            self.try_ask::<D>(to, on, args, function, true, site).and_then(|answer| self.await_answer(&answer, site))
         };
         answer.unwrap_or_else(|error| error.raise())
     }
@@ -133,16 +172,13 @@ impl Epoch {
 
     /// Runs a method on this processor's representative.
     #[inline]
-    fn call_here<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + Send + 'static>(
+    pub(super) fn call_here<T: 'static, R>(
         &self,
         on: &impl Target<T>,
-        args: A,
-        method: M,
+        name: &'static str,
+        method: impl FnOnce(&mut T) -> R,
         site: &'static Location<'static>,
     ) -> Result<R> {
-        const {
-            assert!(size_of::<M>() == 0, "a remote method must not capture anything");
-        }
         let state = &*self.state;
         if state.depth.get() >= state.tuning.get().nesting {
             return Err(self.too_deep(site));
@@ -161,8 +197,8 @@ impl Epoch {
         if object.is_poisoned.get() {
             return Err(object.refusal(&self.core, "a method was called of", site));
         }
-        let running = Running::begin(self, &object, state.rank, type_name::<M>());
-        let answer = method(&mut value, self, args);
+        let running = Running::begin(self, &object, state.rank, name);
+        let answer = method(&mut value);
         running.end();
         Ok(answer)
     }
@@ -187,32 +223,70 @@ impl Epoch {
     /// That of a request there and an answer back, in as few letters as there can be.
     #[track_caller]
     #[inline]
-    pub fn ask<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + Send + 'static>(
+    pub fn ask<T: 'static, A: Value, R: Value>(
         &self,
         to: usize,
         on: &impl Target<T>,
         args: A,
-        method: M,
+        method: fn(&mut T, &Epoch, A) -> R,
     ) -> Answer<R> {
-        let answer = self.try_ask(to, on, args, method, false, Location::caller());
+        self.ask_deed::<Plain<T, A, R>>(to, on, args, Three::<Plain<T, A, R>>(method))
+    }
+
+    /// Asks a question like [`ask`](Self::ask), with a [method](Method) that is named by its type.
+    ///
+    /// ```
+    /// use superstep::{Config, Epoch, Method};
+    ///
+    /// struct Square;
+    /// impl Method for Square {
+    ///     type On = ();
+    ///     type Args = u32;
+    ///     type Answer = u32;
+    ///     fn run((): &mut (), _: &Epoch, x: u32) -> u32 { x * x }
+    /// }
+    ///
+    /// let sums = Config::new().procs(2).run_all(|g| {
+    ///     let none = g.object(());
+    ///     let asked = g.epoch(|e| [1, 2, 3].map(|x| e.ask_by::<Square>(1 - e.rank(), &none, x)));
+    ///     asked.map(|answer| answer.value()).iter().sum::<u32>()
+    /// });
+    /// assert_eq!(sums.unwrap(), [14, 14]);
+    /// ```
+    #[track_caller]
+    #[inline]
+    pub fn ask_by<M: Method>(&self, to: usize, on: &impl Target<M::On>, args: M::Args) -> Answer<M::Answer> {
+        self.ask_deed::<By<M>>(to, on, args, ())
+    }
+
+    #[track_caller]
+    #[inline]
+    pub(crate) fn ask_deed<D: Deed<Answer: Value>>(
+        &self,
+        to: usize,
+        on: &impl Target<D::On>,
+        args: D::Args,
+        function: D::Pointer,
+    ) -> Answer<D::Answer> {
+        let answer = self.try_ask::<D>(to, on, args, function, false, Location::caller());
         answer.unwrap_or_else(|error| error.raise())
     }
 
     #[inline]
-    fn try_ask<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + Send + 'static>(
+    fn try_ask<D: Deed<Answer: Value>>(
         &self,
         to: usize,
-        on: &impl Target<T>,
-        args: A,
-        method: M,
+        on: &impl Target<D::On>,
+        args: D::Args,
+        function: D::Pointer,
         is_alone: bool,
         site: &'static Location<'static>,
-    ) -> Result<Answer<R>> {
+    ) -> Result<Answer<D::Answer>> {
         let state = &*self.state;
-        let entry = code::entry::<Serving, Asked<T, A, R, M>>(Asked(method, PhantomData));
+        let method = Entrance::new::<Asked<D>>(function);
         let name = on.refer().name_in(&self.core, site)?;
         self.core.check_rank(to, site)?;
-        let asked = state.lanes.borrow_mut()[to].question(entry, name, args, is_alone, &state.pool);
+        let asked = state.lanes.borrow_mut()[to].question(method, name, args, is_alone, &state.pool);
         let (ticket, is_full) = asked.map_err(|error| self.placed(&error, site))?;
         if is_full {
             self.post_held_back(to)?;
@@ -268,11 +342,11 @@ impl Epoch {
     /// assert_eq!(all.unwrap(), [[0, 1, 4], [0, 1, 4], [0, 1, 4]]);
     /// ```
     #[track_caller]
-    pub fn call_all<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + Send + 'static>(
+    pub fn call_all<T: 'static, A: Value, R: Value>(
         &self,
         on: &impl Target<T>,
         args: A,
-        method: M,
+        method: fn(&mut T, &Epoch, A) -> R,
     ) -> Vec<R> {
         let asked: Vec<Answer<R>> = (0..self.size()).map(|to| self.ask(to, on, args.clone(), method)).collect();
         asked.into_iter().map(|answer| self.take(answer)).collect()

@@ -92,7 +92,7 @@ impl Epoch {
     }
 
     /// Runs `method` on every processor, with the arguments of processor `root`. Collective: every processor calls it,
-    /// and it returns when the method has run here.
+    /// and it returns when the method has run here. The method does not travel, so it may capture what it likes.
     ///
     /// ```
     /// let words = superstep::Config::new().procs(3).run_all(|g| {
@@ -110,7 +110,7 @@ impl Epoch {
     ///
     /// If there is no rank `root`, or if it gives no arguments.
     #[track_caller]
-    pub fn broadcast<T: 'static, A: Value, M: Fn(&mut T, &Epoch, A) + Copy + Send + 'static>(
+    pub fn broadcast<T: 'static, A: Value, M: Fn(&mut T, &Epoch, A) + 'static>(
         &self,
         root: usize,
         on: &impl Target<T>,
@@ -129,13 +129,14 @@ impl Epoch {
             self.spread(root, self.next_collective(), args.map(Ok), about, site)?
         });
         match mine {
-            Ok(args) => self.call(self.rank(), on, args, method),
+            Ok(args) => self.run_here(on, args, method, site),
             Err(error) => error.raise(),
         }
     }
 
     /// Runs `method` on every processor, each with its own arguments, and combines what they return, in the order of
-    /// ranks. Collective: every processor calls it, and all get the result.
+    /// ranks. Collective: every processor calls it, and all get the result. The method does not travel, so it may
+    /// capture what it likes.
     ///
     /// ```
     /// use superstep::{Config, Max};
@@ -157,7 +158,7 @@ impl Epoch {
     /// If the operator refuses or panics, or finds that values differ which should be the same. All members have the
     /// same error then, and it is the error of the epoch.
     #[track_caller]
-    pub fn reduce<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + Send + 'static>(
+    pub fn reduce<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + 'static>(
         &self,
         on: &impl Target<T>,
         args: A,
@@ -165,7 +166,7 @@ impl Epoch {
         op: impl Combine<R>,
     ) -> R {
         let site = Location::caller();
-        let mine = self.call(self.rank(), on, args, method);
+        let mine = self.run_here(on, args, method, site);
         let combined = on.refer().name_in(&self.core, site).and_then(|object| {
             let about = Core::hash_numbers([verb::<M, R>(&op), object]);
             self.combine(mine, &op, about, site)
@@ -175,6 +176,18 @@ impl Epoch {
             self.note_failure(&error);
             error.raise()
         })
+    }
+
+    /// Runs the method of a collective. It does not travel: every processor has its own.
+    fn run_here<T: 'static, A, R, M: Fn(&mut T, &Epoch, A) -> R>(
+        &self,
+        on: &impl Target<T>,
+        args: A,
+        method: M,
+        site: &'static Location<'static>,
+    ) -> R {
+        let done = self.call_here(on, type_name::<M>(), |object| method(object, self, args), site);
+        done.unwrap_or_else(|error| error.raise())
     }
 
     /// Combines everybody's value. The inner error is everybody's.

@@ -8,11 +8,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Where a count has what it sums: letters sent, letters taken in, runs held (at 2), who waits or has failed, and runs
-/// that have been worked off (at 4).
+/// Where a count has what it sums: letters sent, letters taken in, runs held, who waits or has failed, and runs that
+/// have been worked off (at 4).
 const SENT: usize = 0;
 const CAME: usize = 1;
+const HELD: usize = 2;
 const STATE: usize = 3;
+/// Added to `HELD` by each member whose requests wait because too much is under way to somebody.
+const CROWDED: u64 = 1 << 40;
 /// Added to `STATE` by each member that waits for an answer.
 const WAITS: u64 = 1;
 /// Added to `STATE` by each member that was told something in a collective which it did not come to.
@@ -27,6 +30,8 @@ pub(super) enum Verdict {
     Open,
     /// Nothing is, and everybody has ended.
     Quiet,
+    /// Nothing is, and requests wait for somebody to catch up who cannot: more has to be allowed.
+    Crowded,
     /// Nothing is, and somebody waits: it will wait for good.
     Stuck,
 }
@@ -38,6 +43,7 @@ pub(super) fn verdict(last: Option<Counts>, now: Counts) -> Verdict {
     match now {
         _ if !is_settled => Verdict::Open,
         [_, _, 0, state, _] if state % LEFT == 0 => Verdict::Quiet,
+        _ if now[HELD] >= CROWDED => Verdict::Crowded,
         _ => Verdict::Stuck,
     }
 }
@@ -53,7 +59,8 @@ impl Epoch {
             let has_failed = if state.failure.borrow().is_some() { FAILED } else { 0 };
             let waits = if why.is_some() { WAITS } else { 0 };
             let left = if why.is_none() && !state.notes.borrow().is_empty() { LEFT } else { 0 };
-            let (sent, came, held) = (state.sent.get(), state.came.get(), state.held.get());
+            let crowded = if state.held.get() > 0 && self.is_crowded() { CROWDED } else { 0 };
+            let (sent, came, held) = (state.sent.get(), state.came.get(), state.held.get() + crowded);
             circle.enter_count([sent, came, held, waits + left + has_failed, state.runs.get()])?;
             state.counting.set(Counting { is_entered: true, last, came });
         }
@@ -71,6 +78,11 @@ impl Epoch {
                 Err(self.agree()?)
             }
             Verdict::Quiet => Err(self.agree()?),
+            Verdict::Crowded => {
+                self.allow_more();
+                state.counting.set(Counting::default());
+                Ok(false)
+            }
             // In order nobody can go on. Once it is tried whether somebody can out of order.
             Verdict::Stuck if state.loosened_at.get() != Some(sum) => {
                 state.loosened_at.set(Some(sum));
@@ -95,7 +107,7 @@ impl Epoch {
         loop {
             self.check_stuck()?;
             self.post_all()?;
-            if self.serve()? {
+            if self.serve_in_bounds()? {
                 watch.note(self);
                 continue;
             }

@@ -3,11 +3,11 @@
 use super::{
     letter::{Block, Header, Moved, Sheet, Tag},
     tuning::Bundle,
-    work::{Method, Pool},
+    work::{Entrance, Pool},
 };
 use crate::{
-    engine::{Value, encode_next, is_fixed, owned_bytes, type_hash},
-    error::{Error, Result},
+    engine::{Value, encode_next, is_fixed, mix, owned_bytes, type_hash},
+    error::{Error, ErrorKind, Result},
 };
 use std::any::Any;
 
@@ -24,7 +24,7 @@ pub(super) enum Way {
 
 /// The run of requests that is still growing, between processors that share memory.
 struct Growing {
-    method: Method,
+    method: Entrance,
     object: u64,
     ticket: Option<u64>,
     arguments: Box<dyn Any + Send>,
@@ -43,6 +43,8 @@ pub(super) struct Lane {
     /// How many more requests, and about how many more bytes, fit into the letter.
     room: Bundle,
     usual: Bundle,
+    /// Methods of late, with their names. A processor of another process has been told of them in this epoch.
+    names: [Option<(Entrance, u64)>; 16],
     /// How often, of late, a run has been followed by another before it was worth a vector of its own.
     changes: u8,
     /// Whether somebody waits for what is in the letter.
@@ -74,6 +76,7 @@ impl Lane {
             sheet: Sheet::default(),
             room: none,
             usual: none,
+            names: [None; 16],
             changes: 0,
             is_urgent: false,
             next_ticket: 0,
@@ -87,6 +90,9 @@ impl Lane {
     /// Begins an epoch.
     pub(super) fn begin(&mut self, usual: Bundle) {
         self.clear();
+        if self.way == Way::Far {
+            self.names = [None; 16];
+        }
         (self.usual, self.room) = (usual, usual);
         (self.next_ticket, self.is_urgent) = (0, false);
         (self.sent, self.taken_there, self.taken_here, self.told) = (0, 0, 0, 0);
@@ -96,6 +102,12 @@ impl Lane {
         self.growing = None;
         self.block.items.clear();
         self.sheet.clear();
+    }
+
+    /// How many letters are under way there, as far as this processor knows.
+    #[inline]
+    pub(super) fn under_way(&self) -> u64 {
+        self.sent - self.taken_there
     }
 
     /// Whether there is nothing to send.
@@ -108,18 +120,18 @@ impl Lane {
     #[inline]
     pub(super) fn request<A: Value>(
         &mut self,
-        method: Method,
+        method: Entrance,
         object: u64,
         arguments: A,
         pool: &Pools,
     ) -> Result<bool> {
         if let Some(growing) = &mut self.growing
-            && std::ptr::eq(growing.method, method)
+            && growing.method == method
             && growing.object == object
             && growing.ticket.is_none()
             && let Some(run) = growing.arguments.downcast_mut::<Vec<A>>()
         {
-            let weight = weight(&arguments);
+            let weight = weight(&arguments, self.usual.bytes);
             run.push(arguments);
             return Ok(self.shrink(weight));
         }
@@ -130,7 +142,7 @@ impl Lane {
     #[inline]
     pub(super) fn question<A: Value>(
         &mut self,
-        method: Method,
+        method: Entrance,
         object: u64,
         arguments: A,
         is_alone: bool,
@@ -139,12 +151,12 @@ impl Lane {
         let ticket = self.next_ticket;
         self.next_ticket += 1;
         if let Some(growing) = &mut self.growing
-            && std::ptr::eq(growing.method, method)
+            && growing.method == method
             && growing.object == object
             && growing.ticket.is_some_and(|first| first + growing.count == ticket)
             && let Some(run) = growing.arguments.downcast_mut::<Vec<A>>()
         {
-            let weight = weight(&arguments);
+            let weight = weight(&arguments, self.usual.bytes);
             run.push(arguments);
             growing.count += 1;
             return Ok((ticket, self.shrink(weight)));
@@ -155,7 +167,7 @@ impl Lane {
 
     fn request_another<A: Value>(
         &mut self,
-        method: Method,
+        method: Entrance,
         object: u64,
         ticket: Option<u64>,
         argument: A,
@@ -168,17 +180,44 @@ impl Lane {
         }
         if self.is_written::<A>(is_alone) {
             let tag = if ticket.is_some() { Tag::Questions } else { Tag::Requests };
-            let header = Header { tag, names: [method.name(), object], first: ticket.unwrap_or_default() };
+            let header = Header { tag, names: [self.name(method)?, object], first: ticket.unwrap_or_default() };
             return self.write(header, |bytes| encode_next(&argument, bytes));
         }
         self.close();
-        let (weight, room) = (weight(&argument) + size_of::<Moved>(), self.room.count);
+        let weight = weight(&argument, self.usual.bytes) + size_of::<Moved>();
+        let room = self.room.count;
         let mut arguments = pool.borrow_mut().take::<A>();
         if let Some(run) = arguments.downcast_mut::<Vec<A>>() {
             run.push(argument);
         }
         self.growing = Some(Growing { method, object, ticket, arguments, count: 1, room });
         Ok(self.shrink(weight))
+    }
+
+    /// The name of a method, which the other side understands.
+    #[inline]
+    fn name(&mut self, method: Entrance) -> Result<u64> {
+        let [thunk, function] = method.places();
+        let hash = mix(thunk as u64, function as u64);
+        // Two that are used in turn must not drive each other out.
+        let places = [hash, hash >> 32].map(|hash| hash as usize % self.names.len());
+        match places.map(|place| self.names[place]) {
+            [Some((known, name)), _] | [_, Some((known, name))] if known == method => Ok(name),
+            [first, _] => self.introduce(method, places[usize::from(first.is_some())]),
+        }
+    }
+
+    #[cold]
+    fn introduce(&mut self, method: Entrance, place: usize) -> Result<u64> {
+        let Some(description) = method.describe() else {
+            let what = "the method's code is in no file that is loaded, so no other processor can find it";
+            return Err(Error::new(ErrorKind::BuildMismatch, what));
+        };
+        if self.way == Way::Far {
+            self.sheet.describe(description);
+        }
+        self.names[place] = Some((method, description[0]));
+        Ok(description[0])
     }
 
     /// Adds an answer, to a question that was alone or not; says whether the letter is full.
@@ -189,7 +228,7 @@ impl Lane {
             let header = Header { tag: Tag::Answers, names: [type_hash::<R>(), 0], first: ticket };
             return self.write(header, |bytes| encode_next(&answer, bytes));
         }
-        let weight = weight(&answer);
+        let weight = weight(&answer, self.usual.bytes);
         self.close();
         if let Some(Moved::Answers { first, count, answers }) = self.block.items.last_mut()
             && *first + *count == ticket
@@ -342,9 +381,9 @@ impl Drop for Unfinished<'_> {
 /// The vectors that runs are made of.
 pub(super) type Pools = std::cell::RefCell<Pool>;
 
-/// About how many bytes a value takes up, here and elsewhere.
+/// About how many bytes a value takes up, here and elsewhere; what is more than `most` is not counted to its end.
 #[inline]
-fn weight<A: 'static>(value: &A) -> usize {
-    let elsewhere = if std::mem::needs_drop::<A>() { ELSEWHERE + owned_bytes(value) } else { 0 };
+fn weight<A: Value>(value: &A, most: usize) -> usize {
+    let elsewhere = if std::mem::needs_drop::<A>() { ELSEWHERE + owned_bytes(value, most) } else { 0 };
     (size_of::<A>() + elsewhere).max(1)
 }

@@ -13,6 +13,7 @@
 //! | failure | 4 | | | the question's number |
 //! | note | 5 | its number | what it is about | |
 //! | fault | 6 | | | |
+//! | method | 7 | its name | its object of code | its place in it |
 //!
 //! The lowest 8 bits of number 0 say which item it is, the others how many there are in it; number 4 is the length of
 //! its bytes.
@@ -21,23 +22,28 @@
 //! only one of its letter, with one thing in it, has a header of three numbers: number 0 has 128 added and number 3 in
 //! place of the count, and the bytes go up to the letter's end.
 //!
-//! A failure answers a question. A fault belongs to none: it says that the sender's part of the epoch has failed, to
-//! whoever may wait for what will not come.
+//! A method is described before it is named for the first time in an epoch: its bytes are the rest of its
+//! [description](fabric::code::Description). A failure answers a question. A fault belongs to none: it says that the
+//! sender's part of the epoch has failed, to whoever may wait for what will not come.
 
 use super::{
     book::Answers,
-    work::{Arguments, Method},
+    work::{Absent, Arguments, Entrance},
 };
 use crate::{
     engine::damaged,
     error::{Error, Result},
 };
-use fabric::code::Entry;
-use std::{any::Any, cell::Cell, rc::Rc};
+use fabric::code::{Description, Refusal};
+use std::{
+    any::Any,
+    cell::{Cell, RefCell},
+    rc::Rc,
+};
 
 /// Requests that follow each other with the same method and object.
 pub(super) struct Requests {
-    pub(super) method: Method,
+    pub(super) method: Entrance,
     pub(super) object: u64,
     /// The number of the first, if answers are asked for.
     pub(super) ticket: Option<u64>,
@@ -65,7 +71,7 @@ pub(super) enum Note {
 /// An item that moves.
 pub(super) enum Moved {
     Requests {
-        method: Method,
+        method: Entrance,
         object: u64,
         ticket: Option<u64>,
         count: u64,
@@ -112,20 +118,50 @@ impl Moved {
 
 /// Methods that were found of late, by their names: the next one is often one of them.
 #[derive(Default)]
-pub(super) struct Methods([Cell<Option<(u64, Method)>>; 8]);
+pub(super) struct Methods {
+    found: [Cell<Option<(u64, Entrance)>>; 16],
+    /// Those that were described, and whose code is not here.
+    absent: RefCell<Vec<u64>>,
+}
 
 impl Methods {
     #[inline]
-    fn find(&self, name: u64) -> Result<Method> {
-        // A name is an address, and one entry takes up 32 bytes.
-        let place = &self.0[(name / 32) as usize % self.0.len()];
-        match place.get() {
-            Some((known, method)) if known == name => Ok(method),
-            _ => {
-                let method = Entry::find(name).ok_or_else(damaged)?;
-                place.set(Some((name, method)));
+    fn find(&self, name: u64) -> Result<Entrance> {
+        // Two that are used in turn must not drive each other out.
+        let places = [name, name >> 32].map(|hash| &self.found[hash as usize % self.found.len()]);
+        match places.map(Cell::get) {
+            [Some((known, method)), _] | [_, Some((known, method))] if known == name => Ok(method),
+            [first, _] => {
+                let method = self.look_up(name).ok_or_else(damaged)?;
+                places[usize::from(first.is_some())].set(Some((name, method)));
                 Ok(method)
             }
+        }
+    }
+
+    #[cold]
+    fn look_up(&self, name: u64) -> Option<Entrance> {
+        let is_absent = || self.absent.borrow().contains(&name).then(|| Entrance::new::<Absent>(()));
+        Entrance::find(name).or_else(is_absent)
+    }
+
+    /// Learns what another process has described.
+    fn learn(&self, description: Description) -> Result {
+        match Entrance::learn(description) {
+            Ok(_) => Ok(()),
+            Err(Refusal::Damaged) => Err(damaged()),
+            Err(Refusal::Missing) => {
+                self.absent.borrow_mut().push(description[0]);
+                Ok(())
+            }
+        }
+    }
+
+    /// Begins an epoch: libraries may have been loaded since.
+    pub(super) fn begin(&self) {
+        if !self.absent.borrow().is_empty() {
+            self.found.iter().for_each(|place| place.set(None));
+            self.absent.borrow_mut().clear();
         }
     }
 }
@@ -146,6 +182,7 @@ pub(super) enum Tag {
     Failure,
     Note,
     Fault,
+    Method,
 }
 
 /// The header of an item that is written.
@@ -178,6 +215,13 @@ pub(super) struct Sheet {
 impl Sheet {
     pub(super) fn is_empty(&self) -> bool {
         self.bytes.is_empty()
+    }
+
+    /// Adds what another process has to know of a method that is named next.
+    pub(super) fn describe(&mut self, description: Description) {
+        let [name, code, place, rest @ ..] = description;
+        let (bytes, _) = self.item(Header { tag: Tag::Method, names: [name, code], first: place });
+        bytes.extend(rest.into_iter().flat_map(u64::to_le_bytes));
     }
 
     /// Goes on with the last item if that has just this header, or begins one; `first` may differ by how many there
@@ -300,6 +344,11 @@ pub(super) fn read(bytes: &Rc<Vec<u8>>, methods: &Methods, mut take: impl FnMut(
             return Err(damaged());
         }
         let (tag, shared) = (kind & 0x7F, || Rc::clone(bytes));
+        if tag == Tag::Method as u64 {
+            methods.learn([name, object, first, word(bytes, range.start)?, word(bytes, range.start + WORD)?])?;
+            at = end;
+            continue;
+        }
         take(match tag {
             1 | 2 => {
                 let method = methods.find(name)?;
@@ -324,18 +373,17 @@ pub(super) fn read(bytes: &Rc<Vec<u8>>, methods: &Methods, mut take: impl FnMut(
 #[cfg(test)]
 mod tests {
     use super::{
-        super::work::{Sent, Serving},
+        super::{Plain, work::Sent},
         *,
     };
     use crate::error::ErrorKind;
-    use fabric::code;
-    use std::marker::PhantomData;
+    use fabric::code::Three;
 
     fn letter() -> Vec<u8> {
-        let method =
-            code::entry::<Serving, _>(Sent(|sum: &mut u64, _: &super::super::Epoch, x: u64| *sum += x, PhantomData));
+        let method = Entrance::new::<Sent<Plain<u64, u64, ()>>>(Three(|sum, _, x| *sum += x)).describe().unwrap();
         let mut sheet = Sheet::default();
-        let requests = Header { tag: Tag::Requests, names: [method.name(), 7], first: 0 };
+        sheet.describe(method);
+        let requests = Header { tag: Tag::Requests, names: [method[0], 7], first: 0 };
         for x in 0..3u64 {
             sheet.item(requests).0.extend_from_slice(&x.to_le_bytes());
         }
@@ -408,12 +456,34 @@ mod tests {
         assert_eq!(sheet.open.map(|(_, at, count)| (at, count)), Some((WORD + HEADER, 1)));
     }
 
+    /// A library that only the sender has loaded is no damage: who runs the request says what is missing.
+    #[test]
+    fn a_method_whose_code_is_not_here_stands_for_an_error() {
+        let methods = Methods::default();
+        methods.absent.borrow_mut().push(5);
+        let letter = |name| {
+            let mut sheet = Sheet::default();
+            sheet.item(Header { tag: Tag::Requests, names: [name, 7], first: 0 });
+            Rc::new(sheet.finish(0))
+        };
+        let mut found = None;
+        read(&letter(5), &methods, |item| found = Some(item)).unwrap();
+        let Some(Item::Requests(requests)) = found else { panic!("a request was written") };
+        assert_eq!(requests.method, Entrance::new::<Absent>(()));
+        assert_eq!(read(&letter(6), &methods, |_| ()).unwrap_err().kind(), ErrorKind::Damaged);
+        // It may have been loaded before the next epoch.
+        methods.begin();
+        assert_eq!(read(&letter(5), &methods, |_| ()).unwrap_err().kind(), ErrorKind::Damaged);
+    }
+
     /// X5: nothing is believed that no sender would write.
     #[test]
     fn a_count_that_no_letter_holds_is_refused() {
         let mut bytes = letter();
         let kind = Tag::Requests as u64 | (MOST + 1) << 8;
-        bytes[WORD..2 * WORD].copy_from_slice(&kind.to_le_bytes());
+        let at = WORD + HEADER + 2 * WORD;
+        assert_eq!(word(&bytes, at).unwrap(), Tag::Requests as u64 | 3 << 8);
+        bytes[at..at + WORD].copy_from_slice(&kind.to_le_bytes());
         assert!(read(&Rc::new(bytes), &Methods::default(), |_| ()).is_err());
     }
 

@@ -10,6 +10,7 @@
 mod ask;
 mod book;
 mod collective;
+mod deed;
 #[cfg(test)]
 mod explorer;
 mod fence;
@@ -25,6 +26,8 @@ mod volatile;
 mod work;
 
 pub use ask::Answer;
+pub use deed::Method;
+pub(crate) use deed::{Deed, Plain};
 pub use object::{Handle, Object, Target};
 pub use tuning::Tuning;
 pub use volatile::{Number, Volatile, VolatileArray};

@@ -2,7 +2,7 @@
 
 use super::{
     Epoch,
-    lane::Way,
+    lane::{Lane, Way},
     letter::{self, Block, Item, Requests},
     state::add,
     work::Work,
@@ -50,6 +50,9 @@ impl Epoch {
         }
         // One that only says how many were taken in is not answered by another.
         lane.sent += u64::from(!is_bare);
+        if lane.under_way() > state.allowance.get() {
+            state.is_crowded.set(true);
+        }
         drop(lanes);
         add(&state.sent, 1);
         self.core.circle.borrow_mut().send_letter(to, &mut letter)?;
@@ -68,7 +71,7 @@ impl Epoch {
         self.post(to)?;
         let is_behind = || {
             let lane = &state.lanes.borrow()[to];
-            lane.way != Way::Here && lane.sent - lane.taken_there > window
+            lane.way != Way::Here && lane.under_way() > window
         };
         if state.depth.get() == 0 && to == state.rank {
             // Nobody else will.
@@ -225,8 +228,39 @@ impl Epoch {
         }
     }
 
+    /// Whether so many letters are under way to somebody that what might send more has to wait.
+    pub(super) fn is_crowded(&self) -> bool {
+        let state = &*self.state;
+        if state.is_crowded.get() {
+            let lanes = state.lanes.borrow();
+            state.is_crowded.set(lanes.iter().any(|lane| lane.under_way() > state.allowance.get()));
+        }
+        state.is_crowded.get()
+    }
+
+    /// Lets more letters be under way: nobody can go on otherwise.
+    pub(super) fn allow_more(&self) {
+        let state = &*self.state;
+        if self.is_crowded() {
+            let most = state.lanes.borrow().iter().map(Lane::under_way).max().unwrap_or_default();
+            state.allowance.set(most.saturating_mul(2));
+        }
+    }
+
     /// Takes in what has come and runs what can be run; says whether anything did.
     pub(super) fn serve(&self) -> Result<bool> {
+        self.serve_if(|_| true)
+    }
+
+    /// The same where this processor waits. A request may send others on, so while too much is under way to a slow
+    /// processor none runs here, and those who send them are held back in their turn. The slow one's own requests run:
+    /// it may wait for them.
+    pub(super) fn serve_in_bounds(&self) -> Result<bool> {
+        let state = &*self.state;
+        self.serve_if(|from| !self.is_crowded() || state.lanes.borrow()[from].under_way() > state.allowance.get())
+    }
+
+    fn serve_if(&self, may_run: impl Fn(usize) -> bool) -> Result<bool> {
         let state = &*self.state;
         self.check_stuck()?;
         let has_come = self.take_in()?;
@@ -242,6 +276,9 @@ impl Epoch {
             // otherwise keep everybody else out.
             let queued = state.sources[from].queue.borrow().len();
             for _ in 0..queued {
+                if !may_run(from) {
+                    break;
+                }
                 let Some(requests) = self.next_run(from) else { break };
                 has_run = true;
                 if requests.is_last {
@@ -345,7 +382,7 @@ impl Epoch {
             if self.state.depth.get() == 0 {
                 self.check_failure()?;
             }
-            if self.serve()? {
+            if self.serve_in_bounds()? {
                 polls = 0;
                 continue;
             }

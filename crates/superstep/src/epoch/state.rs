@@ -72,6 +72,10 @@ pub(super) struct State {
     /// that was allowed.
     pub(super) is_loose: Cell<bool>,
     pub(super) loosened_at: Cell<Option<Counts>>,
+    /// How many letters may be under way to one processor before requests wait here that might send it more; and
+    /// whether so many were, when it was looked at last.
+    pub(super) allowance: Cell<u64>,
+    pub(super) is_crowded: Cell<bool>,
     /// Whether the epoch is over because nobody can go on.
     pub(super) is_stuck: Cell<bool>,
 }
@@ -127,6 +131,8 @@ impl State {
             is_untold: Cell::new(false),
             is_loose: Cell::new(false),
             loosened_at: Cell::new(None),
+            allowance: Cell::new(0),
+            is_crowded: Cell::new(false),
             is_stuck: Cell::new(false),
         }
     }
@@ -147,6 +153,7 @@ impl State {
             *book = Rc::new(Book::new(self.size));
         }
         self.notes.borrow_mut().clear();
+        self.methods.begin();
         self.failure.take();
         self.is_untold.set(false);
         self.until_flush.set(0);
@@ -166,6 +173,9 @@ impl State {
         self.until_poll.set(tuning.poll_every);
         self.is_loose.set(false);
         self.loosened_at.set(None);
+        // What bodies send is held back before.
+        self.allowance.set(tuning.window.saturating_mul(2));
+        self.is_crowded.set(false);
         self.is_stuck.set(false);
     }
 }

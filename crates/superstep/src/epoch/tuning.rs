@@ -133,7 +133,9 @@ impl Tuning {
     /// Sets how many letters to one processor may be on their way. Whose body has sent more serves others until the
     /// receiver has caught up; so what bodies send takes bounded memory, however fast one of them sends.
     ///
-    /// Methods are not held back, because others may wait for them: what they send may take any amount of it.
+    /// A method is not held back, because others may wait for it. But while more than twice as many letters are under
+    /// way to one processor, requests of others do not begin on a processor that waits in the epoch or has ended its
+    /// body; so methods that send requests on take bounded memory as well, unless they send them round in a circle.
     ///
     /// ```
     /// let sums = superstep::Config::new().procs(2).run_all(|g| {

@@ -2,15 +2,16 @@
 
 use super::{
     Epoch,
+    deed::{By, Deed, Method, Plain},
     object::Target,
-    work::{Sent, Serving},
+    work::{Entrance, Sent},
 };
 use crate::{
     engine::Value,
     error::{Error, ErrorKind, Result},
 };
-use fabric::code;
-use std::{marker::PhantomData, panic::Location};
+use fabric::code::Three;
+use std::panic::Location;
 
 impl Epoch {
     /// This processor's number in the group.
@@ -54,7 +55,7 @@ impl Epoch {
     ///
     /// A closure that captures something cannot be sent:
     ///
-    /// ```compile_fail,E0080
+    /// ```compile_fail,E0308
     /// let offset = 3;
     /// superstep::run(|g| {
     ///     let sum = g.object(0);
@@ -62,54 +63,96 @@ impl Epoch {
     /// });
     /// ```
     ///
-    /// Nor can one that stands for its thread:
+    /// Nor one that borrows:
     ///
-    /// ```compile_fail,E0277
-    /// #[derive(Clone, Copy)]
-    /// struct OnThisThread(std::marker::PhantomData<*const ()>);
+    /// ```compile_fail,E0308
     /// superstep::run(|g| {
-    ///     let (sum, token) = (g.object(0), OnThisThread(std::marker::PhantomData));
-    ///     g.epoch(|e| e.send(0, &sum, 1, move |sum, _, x| { let _ = &token; *sum += x }));
+    ///     let (sum, offset) = (g.object(0), 3);
+    ///     g.epoch(|e| e.send(0, &sum, 1, |sum, _, x| *sum += x + offset));
+    /// });
+    /// ```
+    ///
+    /// Nor one that captures what has no size. It may prove something, such as that a library was started, that is not
+    /// so where the method runs:
+    ///
+    /// ```compile_fail,E0308
+    /// #[derive(Clone, Copy)]
+    /// struct Started(());
+    /// superstep::run(|g| {
+    ///     let (sum, proof) = (g.object(0), Started(()));
+    ///     g.epoch(|e| e.send(0, &sum, 1, move |sum, _, x| { let _proof = proof; *sum += x }));
     /// });
     /// ```
     ///
     /// # Cost
     ///
     /// A few nanoseconds, and g for the arguments; requests that follow each other with the same method and object have
-    /// one header.
+    /// one header. [`send_by`](Self::send_by) saves a call for each where it runs.
     ///
     /// # Panics
     ///
     /// If there is no rank `to`, or if the object is not one of this group.
     #[track_caller]
     #[inline]
-    pub fn send<T: 'static, A: Value, M: Fn(&mut T, &Epoch, A) + Copy + Send + 'static>(
+    pub fn send<T: 'static, A: Value>(&self, to: usize, on: &impl Target<T>, args: A, method: fn(&mut T, &Epoch, A)) {
+        self.send_deed::<Plain<T, A, ()>>(to, on, args, Three::<Plain<T, A, ()>>(method));
+    }
+
+    /// Sends a request like [`send`](Self::send), with a [method](Method) that is named by its type.
+    ///
+    /// ```
+    /// use superstep::{Config, Epoch, Method};
+    ///
+    /// struct Add;
+    /// impl Method for Add {
+    ///     type On = u64;
+    ///     type Args = u64;
+    ///     type Answer = ();
+    ///     fn run(sum: &mut u64, _: &Epoch, x: u64) { *sum += x }
+    /// }
+    ///
+    /// let sums = Config::new().procs(2).run_all(|g| {
+    ///     let sum = g.object(0);
+    ///     g.epoch(|e| e.send_by::<Add>(1 - e.rank(), &sum, 5));
+    ///     sum.with(|sum| *sum)
+    /// });
+    /// assert_eq!(sums.unwrap(), [5, 5]);
+    /// ```
+    #[track_caller]
+    #[inline]
+    pub fn send_by<M: Method<Answer = ()>>(&self, to: usize, on: &impl Target<M::On>, args: M::Args) {
+        self.send_deed::<By<M>>(to, on, args, ());
+    }
+
+    #[track_caller]
+    #[inline]
+    pub(crate) fn send_deed<D: Deed<Answer = ()>>(
         &self,
         to: usize,
-        on: &impl Target<T>,
-        args: A,
-        method: M,
+        on: &impl Target<D::On>,
+        args: D::Args,
+        function: D::Pointer,
     ) {
-        if let Err(error) = self.try_send(to, on, args, method, Location::caller()) {
+        if let Err(error) = self.try_send::<D>(to, on, args, function, Location::caller()) {
             error.raise();
         }
     }
 
     #[inline]
-    fn try_send<T: 'static, A: Value, M: Fn(&mut T, &Epoch, A) + Copy + Send + 'static>(
+    fn try_send<D: Deed<Answer = ()>>(
         &self,
         to: usize,
-        on: &impl Target<T>,
-        args: A,
-        method: M,
+        on: &impl Target<D::On>,
+        args: D::Args,
+        function: D::Pointer,
         site: &'static Location<'static>,
     ) -> Result {
         let state = &*self.state;
-        let entry = code::entry::<Serving, Sent<T, A, M>>(Sent(method, PhantomData));
+        let method = Entrance::new::<Sent<D>>(function);
         let name = on.refer().name_in(&self.core, site)?;
         let mut lanes = state.lanes.borrow_mut();
         let Some(lane) = lanes.get_mut(to) else { return self.core.check_rank(to, site) };
-        if lane.request(entry, name, args, &state.pool).map_err(|error| self.placed(&error, site))? {
+        if lane.request(method, name, args, &state.pool).map_err(|error| self.placed(&error, site))? {
             drop(lanes);
             return self.post_held_back(to);
         }
@@ -144,12 +187,7 @@ impl Epoch {
     ///
     /// That of p requests; `args` is cloned for each but the last.
     #[track_caller]
-    pub fn send_all<T: 'static, A: Value, M: Fn(&mut T, &Epoch, A) + Copy + Send + 'static>(
-        &self,
-        on: &impl Target<T>,
-        args: A,
-        method: M,
-    ) {
+    pub fn send_all<T: 'static, A: Value>(&self, on: &impl Target<T>, args: A, method: fn(&mut T, &Epoch, A)) {
         let (me, size) = (self.rank(), self.size());
         for distance in 1..size {
             self.send((me + distance) % size, on, args.clone(), method);

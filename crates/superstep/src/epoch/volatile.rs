@@ -4,15 +4,16 @@
 //! owner serves them, one request after another. Either way every access is one point in a single order of all of them
 //! that each processor's own order agrees with: they are sequentially consistent.
 
-use super::{Epoch, Object};
+use super::{Deed, Epoch, Object, Plain};
 use crate::{
     engine::{Core, Element, Group, Joint, Object as Numbered, Phase, Value, mix, type_hash},
     error::{ErrorKind, Result},
 };
-use fabric::Shared;
+use fabric::{Shared, code::Three};
 use std::{
     any::type_name,
     cell::Cell,
+    marker::PhantomData,
     panic::Location,
     rc::Rc,
     sync::{
@@ -515,19 +516,40 @@ impl Epoch {
         self.look()
     }
 
-    /// Has the owner do something to one of its elements, which travels as bytes because it is plain.
+    /// Has the owner do something to one of its elements.
     #[track_caller]
-    fn serve_cell<T: Element, A: Value, M: Fn(&mut Vec<T>, &Epoch, A) -> T + Copy + Send + 'static>(
+    fn serve_cell<T: Element, A: Value>(
         &self,
         variable: &Volatile<T>,
         cells: &Object<Vec<T>>,
         args: A,
-        access: M,
+        access: fn(&mut Vec<T>, &Epoch, A) -> T,
     ) -> T {
-        let in_bytes =
-            move |cells: &mut Vec<T>, e: &Epoch, args: A| bytemuck::bytes_of(&access(cells, e, args)).to_vec();
-        let bytes = self.call(variable.inner.owner.rank.get(), cells, args, in_bytes);
-        bytemuck::pod_read_unaligned(&bytes)
+        let owner = variable.inner.owner.rank.get();
+        bytemuck::pod_read_unaligned(&self.call_deed::<InBytes<T, A>>(
+            owner,
+            cells,
+            args,
+            Three::<Plain<Vec<T>, A, T>>(access),
+        ))
+    }
+}
+
+/// An access to an element, which travels back as bytes because it is plain.
+struct InBytes<T, A>(PhantomData<fn(T, A)>);
+
+impl<T: Element, A: Value> Deed for InBytes<T, A> {
+    type On = Vec<T>;
+    type Args = A;
+    type Answer = Vec<u8>;
+    type Pointer = Three<Plain<Vec<T>, A, T>>;
+
+    fn name() -> &'static str {
+        type_name::<Self>()
+    }
+
+    fn run(access: Self::Pointer, cells: &mut Vec<T>, e: &Epoch, args: A) -> Vec<u8> {
+        bytemuck::bytes_of(&(access.0)(cells, e, args)).to_vec()
     }
 }
 

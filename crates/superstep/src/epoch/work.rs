@@ -3,7 +3,7 @@
 //! A run is any number of requests that follow each other to one processor with the same method and object. Its method
 //! is found once, and then the arguments are worked off in a loop that was compiled for them.
 
-use super::{Epoch, letter::Block, object, running::Running};
+use super::{Epoch, deed::Deed, letter::Block, object, running::Running};
 use crate::{
     engine::{Value, damaged, decode_next},
     error::{Error, ErrorKind, Result},
@@ -27,7 +27,7 @@ impl Task for Serving {
 }
 
 /// The entry of a method.
-pub(super) type Method = &'static Entry<Serving>;
+pub(super) type Entrance = Entry<Serving>;
 
 /// The arguments of a run: a vector that was moved here, or bytes and how many arguments they hold.
 pub(super) enum Arguments {
@@ -51,40 +51,46 @@ pub(super) struct Work<'a> {
 }
 
 /// A method without an answer.
-pub(super) struct Sent<T, A, M>(pub(super) M, pub(super) PhantomData<fn(T, A)>);
+pub(super) struct Sent<D>(PhantomData<fn() -> D>);
 /// A method with an answer.
-pub(super) struct Asked<T, A, R, M>(pub(super) M, pub(super) PhantomData<fn(T, A) -> R>);
+pub(super) struct Asked<D>(PhantomData<fn() -> D>);
 
-impl<T, A, M: Copy> Clone for Sent<T, A, M> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T, A, M: Copy> Copy for Sent<T, A, M> {}
-impl<T, A, R, M: Copy> Clone for Asked<T, A, R, M> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T, A, R, M: Copy> Copy for Asked<T, A, R, M> {}
+impl<D: Deed<Answer = ()>> Act<Serving> for Sent<D> {
+    type Pointer = D::Pointer;
 
-impl<T: 'static, A: Value, M: Fn(&mut T, &Epoch, A) + Copy + Send + 'static> Act<Serving> for Sent<T, A, M> {
-    fn act(&self, work: Work<'_>) {
+    fn act(function: D::Pointer, work: Work<'_>) {
         let epoch = work.epoch;
-        work.run::<T, A>(type_name::<M>(), |object, _, arguments| (self.0)(object, epoch, arguments));
+        work.run::<D::On, D::Args>(D::name(), |object, _, arguments| D::run(function, object, epoch, arguments));
     }
 }
 
-impl<T: 'static, A: Value, R: Value, M: Fn(&mut T, &Epoch, A) -> R + Copy + Send + 'static> Act<Serving>
-    for Asked<T, A, R, M>
-{
-    fn act(&self, work: Work<'_>) {
+impl<D: Deed<Answer: Value>> Act<Serving> for Asked<D> {
+    type Pointer = D::Pointer;
+
+    fn act(function: D::Pointer, work: Work<'_>) {
         let (epoch, from, first) = (work.epoch, work.from, work.ticket.unwrap_or_default());
         let is_alone = work.left.get() == 1;
-        work.run::<T, A>(type_name::<M>(), |object, at, arguments| {
-            let answer = (self.0)(object, epoch, arguments);
+        work.run::<D::On, D::Args>(D::name(), |object, at, arguments| {
+            let answer = D::run(function, object, epoch, arguments);
             epoch.answer(from, first + at, answer, is_alone);
         });
+    }
+}
+
+/// What stands for a method whose code this process does not have.
+pub(super) struct Absent;
+
+impl Act<Serving> for Absent {
+    type Pointer = ();
+
+    fn act((): (), work: Work<'_>) {
+        let what = format!(
+            "rank {} has sent a method whose code is in a library that rank {} has not loaded, or has in another \
+             build; load the same libraries in every process",
+            work.from,
+            work.epoch.rank()
+        );
+        *work.outcome = Err(work.epoch.error(ErrorKind::BuildMismatch, &what));
     }
 }
 

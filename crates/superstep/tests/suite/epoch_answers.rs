@@ -230,8 +230,8 @@ fn a_panic_in_a_method_reaches_everybody_and_the_group_goes_on() {
                 })
                 .unwrap_err();
             check(&error, ErrorKind::RemotePanic, &["seven came", file!(), &format!("processor {last}"), "rank 0"]);
-            let says = if asks { "explode" } else { "closure" };
-            check(&error, ErrorKind::RemotePanic, &[says]);
+            let says = if asks { "u32) -> u32, sent by" } else { "u32), sent by" };
+            check(&error, ErrorKind::RemotePanic, &["in the method ", "fn(&", says]);
             is_everybodys(g, &error);
             if g.rank() == last {
                 // It may be half changed.

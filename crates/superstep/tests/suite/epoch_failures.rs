@@ -129,7 +129,8 @@ fn an_error_names_the_method_that_panicked() {
     }
     on_sizes(&[1, 2, 3], |g| {
         for to in 0..g.size() {
-            for name in ["outer", "breaks"] {
+            // A function is called by its signature.
+            for (name, says) in [("outer", "Handle<u32>), sent by rank "), ("breaks", "Epoch, ()), sent by rank ")] {
                 let (object, other) = (g.object(()), g.object(0));
                 let error = g
                     .try_epoch(Tuning::new(), |e| {
@@ -141,7 +142,7 @@ fn an_error_names_the_method_that_panicked() {
                         }
                     })
                     .unwrap_err();
-                check(&error, ErrorKind::RemotePanic, &[&format!("::{name}, sent by rank ")]);
+                check(&error, ErrorKind::RemotePanic, &["in the method ", says]);
                 is_everybodys(g, &error);
             }
         }

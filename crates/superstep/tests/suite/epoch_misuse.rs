@@ -254,17 +254,29 @@ impl<'de> Deserialize<'de> for Sealed {
 /// X5: who sent what cannot be read, and for which method.
 #[test]
 fn an_argument_that_cannot_be_decoded_names_its_method_and_its_sender() {
-    use superstep::{Config, Fabric};
-    fn open(_: &mut u32, _: &Epoch, _: Sealed) {}
-    let error = Config::new().procs(2).fabric(Fabric::Sim { seed: 1, shares_memory: false }).run(|g| {
-        let object = g.object(0);
-        g.epoch(|e| {
-            if e.rank() == 0 {
-                e.send(1, &object, Sealed(1), open);
-            }
+    use superstep::{Config, Fabric, Method};
+    struct Open;
+    impl Method for Open {
+        type On = u32;
+        type Args = Sealed;
+        type Answer = ();
+        fn run(_: &mut u32, _: &Epoch, _: Sealed) {}
+    }
+    let ways: [(fn(&Epoch, &Object<u32>), &str); 2] = [
+        (|e, object| e.send(1, object, Sealed(1), Open::run), "fn(&"),
+        (|e, object| e.send_by::<Open>(1, object, Sealed(1)), "::Open"),
+    ];
+    for (way, name) in ways {
+        let error = Config::new().procs(2).fabric(Fabric::Sim { seed: 1, shares_memory: false }).run(|g| {
+            let object = g.object(0);
+            g.epoch(|e| {
+                if e.rank() == 0 {
+                    way(e, &object);
+                }
+            });
         });
-    });
-    check(&error.unwrap_err(), ErrorKind::Damaged, &["::open", "sent by rank 0", "Sealed", "epoch_misuse.rs:"]);
+        check(&error.unwrap_err(), ErrorKind::Damaged, &[name, "sent by rank 0", "Sealed", "epoch_misuse.rs:"]);
+    }
 }
 
 /// E4: who polls where no further method may run does not poll in vain.

@@ -7,7 +7,7 @@ use crate::{
     digest::digest,
     kernels::access::{Accesses, element},
 };
-use ::superstep::{Array, Block, Group, Pending, Result, Step, Sum};
+use ::superstep::{Array, Block, Epoch, Group, Method, Pending, Result, Step, Sum};
 
 type Table = Array<u64, Block>;
 
@@ -49,6 +49,19 @@ struct Part {
     one: u64,
 }
 
+struct Increment;
+
+impl Method for Increment {
+    type On = Part;
+    type Args = u32;
+    type Answer = ();
+
+    #[inline]
+    fn run(part: &mut Part, _: &Epoch, at: u32) {
+        part.values[at as usize] += part.one;
+    }
+}
+
 /// One request for each increment, in an epoch: first of zeros, then of ones.
 pub(crate) fn send_ones(accesses: &Accesses) -> Result<Sample> {
     on_all(|g| {
@@ -58,7 +71,7 @@ pub(crate) fn send_ones(accesses: &Accesses) -> Result<Sample> {
             g.epoch(|e| {
                 for &index in accesses.indices(e.rank()) {
                     let (owner, at) = (index as u32 / block as u32, index as u32 % block as u32);
-                    e.send(owner as usize, &part, at, |part, _, at| part.values[at as usize] += part.one);
+                    e.send_by::<Increment>(owner as usize, &part, at);
                 }
             });
         };

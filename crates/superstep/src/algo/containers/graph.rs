@@ -3,10 +3,11 @@
 use super::{blocks::Blocks, home::Home};
 use crate::{
     engine::{Core, Group, Sum, Value},
-    epoch::{Answer, Epoch, Handle, Object, Target},
+    epoch::{Answer, Deed, Epoch, Handle, Method, Object},
     error::ErrorKind,
 };
-use std::{ops::Range, panic::Location};
+use fabric::code::{Shape, Three};
+use std::{any::type_name, marker::PhantomData, ops::Range, panic::Location};
 
 /// An edge, as the vertex that it leaves has it.
 ///
@@ -258,12 +259,15 @@ impl<V: 'static, E: 'static> Graph<V, E> {
     /// If there is no such vertex, or if the graph is one of another group.
     #[track_caller]
     #[inline]
-    pub fn visit<A: Value, M>(&self, e: &Epoch, vertex: usize, args: A, method: M)
-    where
-        M: Fn(&mut Vertex<V, E>, &Walk<'_, V, E>, A) + Copy + Send + 'static,
-    {
+    pub fn visit<A: Value>(
+        &self,
+        e: &Epoch,
+        vertex: usize,
+        args: A,
+        method: fn(&mut Vertex<V, E>, &Walk<'_, V, E>, A),
+    ) {
         let (owner, at) = self.place(&e.core, vertex, Location::caller());
-        send_visit(e, &self.part, owner, (at, args), method);
+        e.send_deed::<Visit<V, E, A, ()>>(owner, &self.part, (at, args), Three::<Visit<V, E, A, ()>>(method));
     }
 
     /// Visits a vertex and waits for what the method returns.
@@ -276,12 +280,16 @@ impl<V: 'static, E: 'static> Graph<V, E> {
     /// assert_eq!(values.unwrap(), [9, 4]);
     /// ```
     #[track_caller]
-    pub fn call<A: Value, R: Value, M>(&self, e: &Epoch, vertex: usize, args: A, method: M) -> R
-    where
-        M: Fn(&mut Vertex<V, E>, &Walk<'_, V, E>, A) -> R + Copy + Send + 'static,
-    {
+    #[expect(clippy::type_complexity, reason = "it is the signature that the program's function has")]
+    pub fn call<A: Value, R: Value>(
+        &self,
+        e: &Epoch,
+        vertex: usize,
+        args: A,
+        method: fn(&mut Vertex<V, E>, &Walk<'_, V, E>, A) -> R,
+    ) -> R {
         let (owner, at) = self.place(&e.core, vertex, Location::caller());
-        e.call(owner, &self.part, (at, args), move |part, e, (at, args)| part.visited(e, at, args, method))
+        e.call_deed::<Visit<V, E, A, R>>(owner, &self.part, (at, args), Three::<Visit<V, E, A, R>>(method))
     }
 
     /// Visits a vertex, as [`call`](Self::call) does, and does not wait for what the method returns.
@@ -297,12 +305,16 @@ impl<V: 'static, E: 'static> Graph<V, E> {
     /// assert_eq!(sums.unwrap(), [[10, 13]; 2]);
     /// ```
     #[track_caller]
-    pub fn ask<A: Value, R: Value, M>(&self, e: &Epoch, vertex: usize, args: A, method: M) -> Answer<R>
-    where
-        M: Fn(&mut Vertex<V, E>, &Walk<'_, V, E>, A) -> R + Copy + Send + 'static,
-    {
+    #[expect(clippy::type_complexity, reason = "it is the signature that the program's function has")]
+    pub fn ask<A: Value, R: Value>(
+        &self,
+        e: &Epoch,
+        vertex: usize,
+        args: A,
+        method: fn(&mut Vertex<V, E>, &Walk<'_, V, E>, A) -> R,
+    ) -> Answer<R> {
         let (owner, at) = self.place(&e.core, vertex, Location::caller());
-        e.ask(owner, &self.part, (at, args), move |part, e, (at, args)| part.visited(e, at, args, method))
+        e.ask_deed::<Visit<V, E, A, R>>(owner, &self.part, (at, args), Three::<Visit<V, E, A, R>>(method))
     }
 }
 
@@ -329,35 +341,48 @@ impl<V: 'static, E: Value> Graph<V, E> {
         let site = Location::caller();
         let (owner, at) = self.place(&e.core, from, site);
         self.place(&e.core, to, site);
-        e.send(owner, &self.part, (at, to, value), |part, _, (at, to, value)| {
-            part.vertices[at].edges.push(Edge { to, value });
-        });
+        e.send_by::<AddEdge<V, E>>(owner, &self.part, (at, to, value));
     }
 }
 
-#[inline]
-fn send_visit<V: 'static, E: 'static, A: Value>(
-    e: &Epoch,
-    graph: &impl Target<Part<V, E>>,
-    owner: usize,
-    args: (usize, A),
-    method: impl Fn(&mut Vertex<V, E>, &Walk<'_, V, E>, A) + Copy + Send + 'static,
-) {
-    e.send(owner, graph, args, move |part, e, (at, args)| part.visited(e, at, args, method));
+/// Adds an edge to the vertex that it leaves.
+struct AddEdge<V, E>(PhantomData<fn(V, E)>);
+
+impl<V: 'static, E: Value> Method for AddEdge<V, E> {
+    type On = Part<V, E>;
+    type Args = (usize, usize, E);
+    type Answer = ();
+
+    #[inline]
+    fn run(part: &mut Part<V, E>, _: &Epoch, (at, to, value): (usize, usize, E)) {
+        part.vertices[at].edges.push(Edge { to, value });
+    }
 }
 
-impl<V: 'static, E: 'static> Part<V, E> {
-    /// Runs a method on one of the vertices.
+/// Runs a method on a vertex.
+struct Visit<V, E, A, R>(PhantomData<fn(V, E, A) -> R>);
+
+impl<V: 'static, E: 'static, A: 'static, R: 'static> Shape for Visit<V, E, A, R> {
+    type On<'a> = &'a mut Vertex<V, E>;
+    type With<'a> = &'a Walk<'a, V, E>;
+    type Args = A;
+    type Answer = R;
+}
+
+impl<V: 'static, E: 'static, A: Value, R: 'static> Deed for Visit<V, E, A, R> {
+    type On = Part<V, E>;
+    type Args = (usize, A);
+    type Answer = R;
+    type Pointer = Three<Self>;
+
+    fn name() -> &'static str {
+        type_name::<fn(&mut Vertex<V, E>, &Walk<'_, V, E>, A) -> R>()
+    }
+
     #[inline]
-    fn visited<A, R>(
-        &mut self,
-        epoch: &Epoch,
-        at: usize,
-        args: A,
-        method: impl Fn(&mut Vertex<V, E>, &Walk<'_, V, E>, A) -> R,
-    ) -> R {
-        let walk = Walk { epoch, graph: self.graph, blocks: self.blocks, at };
-        method(&mut self.vertices[at], &walk, args)
+    fn run(method: Three<Self>, part: &mut Part<V, E>, epoch: &Epoch, (at, args): (usize, A)) -> R {
+        let walk = Walk { epoch, graph: part.graph, blocks: part.blocks, at };
+        (method.0)(&mut part.vertices[at], &walk, args)
     }
 }
 
@@ -419,13 +444,17 @@ impl<V: 'static, E: 'static> Walk<'_, V, E> {
     /// If there is no such vertex.
     #[track_caller]
     #[inline]
-    pub fn visit<A: Value, M>(&self, vertex: usize, args: A, method: M)
-    where
-        M: Fn(&mut Vertex<V, E>, &Walk<'_, V, E>, A) + Copy + Send + 'static,
-    {
+    pub fn visit<A: Value>(&self, vertex: usize, args: A, method: fn(&mut Vertex<V, E>, &Walk<'_, V, E>, A)) {
         let (owner, at) = self.blocks.place(vertex);
         match &self.graph {
-            Some(graph) if vertex < self.blocks.len() => send_visit(self.epoch, graph, owner, (at, args), method),
+            Some(graph) if vertex < self.blocks.len() => {
+                self.epoch.send_deed::<Visit<V, E, A, ()>>(
+                    owner,
+                    graph,
+                    (at, args),
+                    Three::<Visit<V, E, A, ()>>(method),
+                );
+            }
             _ => self.refuse(vertex, Location::caller()),
         }
     }

@@ -6,9 +6,10 @@ use super::{
 };
 use crate::{
     engine::{Group, Sum, Value},
-    epoch::{Answer, Epoch, Object},
+    epoch::{Answer, Deed, Epoch, Method, Object},
 };
-use std::{hash::Hash, panic::Location};
+use fabric::code::{Shape, Two};
+use std::{any::type_name, hash::Hash, marker::PhantomData, panic::Location};
 
 /// A table of keys and values that lies spread over the processors of a group, by the hash of its keys.
 ///
@@ -164,14 +165,12 @@ impl<K: Value + Hash + Eq, V: 'static> HashMap<K, V> {
     /// That of a [`send`](Epoch::send).
     #[track_caller]
     #[inline]
-    pub fn update<A: Value>(&self, e: &Epoch, key: K, args: A, method: impl Fn(&mut V, A) + Copy + Send + 'static)
+    pub fn update<A: Value>(&self, e: &Epoch, key: K, args: A, method: fn(&mut V, A))
     where
         V: Default,
     {
         let owner = self.place(e, &key, Location::caller());
-        e.send(owner, &self.part, (key, args), move |table, _, (key, args)| {
-            method(table.entry(key).or_default(), args);
-        });
+        e.send_deed::<Update<K, V, A>>(owner, &self.part, (key, args), Two::<Update<K, V, A>>(method));
     }
 }
 
@@ -190,9 +189,7 @@ impl<K: Value + Hash + Eq, V: Value> HashMap<K, V> {
     #[inline]
     pub fn insert(&self, e: &Epoch, key: K, value: V) {
         let owner = self.place(e, &key, Location::caller());
-        e.send(owner, &self.part, (key, value), |table, _, (key, value)| {
-            table.insert(key, value);
-        });
+        e.send_by::<Insert<K, V>>(owner, &self.part, (key, value));
     }
 
     /// The value of `key`, wherever it is, if there is one. Waits for it.
@@ -248,6 +245,46 @@ impl<K: Value + Hash + Eq, V: Value> HashMap<K, V> {
     pub fn remove(&self, e: &Epoch, key: &K) -> Option<V> {
         let owner = self.place(e, key, Location::caller());
         e.call(owner, &self.part, key.clone(), |table, _, key| table.remove(&key))
+    }
+}
+
+/// Changes a value where it is.
+struct Update<K, V, A>(PhantomData<fn(K, V, A)>);
+
+impl<K: 'static, V: 'static, A: 'static> Shape for Update<K, V, A> {
+    type On<'a> = &'a mut V;
+    type With<'a> = A;
+    type Args = ();
+    type Answer = ();
+}
+
+impl<K: Value + Hash + Eq, V: Default + 'static, A: Value> Deed for Update<K, V, A> {
+    type On = Table<K, V>;
+    type Args = (K, A);
+    type Answer = ();
+    type Pointer = Two<Self>;
+
+    fn name() -> &'static str {
+        type_name::<fn(&mut V, A)>()
+    }
+
+    #[inline]
+    fn run(method: Two<Self>, table: &mut Table<K, V>, _: &Epoch, (key, args): (K, A)) {
+        (method.0)(table.entry(key).or_default(), args);
+    }
+}
+
+/// Makes an entry.
+struct Insert<K, V>(PhantomData<fn(K, V)>);
+
+impl<K: Value + Hash + Eq, V: Value> Method for Insert<K, V> {
+    type On = Table<K, V>;
+    type Args = (K, V);
+    type Answer = ();
+
+    #[inline]
+    fn run(table: &mut Table<K, V>, _: &Epoch, (key, value): (K, V)) {
+        table.insert(key, value);
     }
 }
 

@@ -3,9 +3,10 @@
 use super::{blocks::Blocks, home::Home};
 use crate::{
     engine::{Core, Group, Value},
-    epoch::{Answer, Epoch, Object},
+    epoch::{Answer, Deed, Epoch, Method, Object},
 };
-use std::{cell::RefCell, ops::Range, panic::Location};
+use fabric::code::{Shape, Two};
+use std::{any::type_name, cell::RefCell, marker::PhantomData, ops::Range, panic::Location};
 
 /// What one processor has.
 struct Part<T> {
@@ -276,7 +277,7 @@ impl<T: Value> Vector<T> {
     #[track_caller]
     pub fn set(&self, e: &Epoch, index: usize, value: T) {
         let (owner, at) = self.place(&e.core, index, Location::caller());
-        e.send(owner, &self.part, (at, value), |part, _, (at, value)| part.values[at] = value);
+        e.send_by::<Set<T>>(owner, &self.part, (at, value));
     }
 
     /// Makes the vector `len` elements long and deals it out evenly: what was pushed is numbered first, as
@@ -364,15 +365,49 @@ impl<T: 'static> Vector<T> {
     /// ```
     #[track_caller]
     #[inline]
-    pub fn update<A: Value>(
-        &self,
-        e: &Epoch,
-        index: usize,
-        args: A,
-        method: impl Fn(&mut T, A) + Copy + Send + 'static,
-    ) {
+    pub fn update<A: Value>(&self, e: &Epoch, index: usize, args: A, method: fn(&mut T, A)) {
         let (owner, at) = self.place(&e.core, index, Location::caller());
-        e.send(owner, &self.part, (at, args), move |part, _, (at, args)| method(&mut part.values[at], args));
+        e.send_deed::<Update<T, A>>(owner, &self.part, (at, args), Two::<Update<T, A>>(method));
+    }
+}
+
+/// Changes an element where it is.
+struct Update<T, A>(PhantomData<fn(T, A)>);
+
+impl<T: 'static, A: 'static> Shape for Update<T, A> {
+    type On<'a> = &'a mut T;
+    type With<'a> = A;
+    type Args = ();
+    type Answer = ();
+}
+
+impl<T: 'static, A: Value> Deed for Update<T, A> {
+    type On = Part<T>;
+    type Args = (usize, A);
+    type Answer = ();
+    type Pointer = Two<Self>;
+
+    fn name() -> &'static str {
+        type_name::<fn(&mut T, A)>()
+    }
+
+    #[inline]
+    fn run(method: Two<Self>, part: &mut Part<T>, _: &Epoch, (at, args): (usize, A)) {
+        (method.0)(&mut part.values[at], args);
+    }
+}
+
+/// Writes an element.
+struct Set<T>(PhantomData<fn(T)>);
+
+impl<T: Value> Method for Set<T> {
+    type On = Part<T>;
+    type Args = (usize, T);
+    type Answer = ();
+
+    #[inline]
+    fn run(part: &mut Part<T>, _: &Epoch, (at, value): (usize, T)) {
+        part.values[at] = value;
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::{
     layout::{Distribution, Map},
+    operator::Operator,
     part::{Part, Plan},
     place::{self, Place},
-    writes::Operator,
 };
 use crate::{
     engine::{Any, Combine, Core, Element, Group, Joint, Kind, Object, Phase, type_hash},

@@ -3,7 +3,7 @@
 use super::{
     Array,
     layout::{self, Distribution},
-    writes::Operator,
+    operator::Operator,
 };
 use crate::{
     engine::{

@@ -2,8 +2,9 @@
 
 use super::{
     layout::Map,
+    operator::Operator,
     part::Part,
-    writes::{Home, Operator, Run, Writes},
+    writes::{Home, Run, Writes},
 };
 use crate::engine::Element;
 
@@ -52,7 +53,7 @@ impl<T: Element> Outgoing<T> {
                 (None, None) => true,
                 _ => false,
             };
-            if is_same_value && open.operator.key == operator.key {
+            if is_same_value && open.operator.is(operator) {
                 return open;
             }
             self.close(open, part);
@@ -129,7 +130,7 @@ impl<T: Element> Outgoing<T> {
         if let Some(Run { operator: last, base, writes: Writes::Stretch(there) }) =
             self.runs.get_mut(to).and_then(|runs| runs.last_mut())
             && *base + there.len() == at
-            && last.key == operator.key
+            && last.is(operator)
         {
             match *values {
                 [value] => there.push(value),

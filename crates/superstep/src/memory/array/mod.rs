@@ -14,6 +14,7 @@ mod gather;
 mod import;
 mod lanes;
 mod layout;
+mod operator;
 mod part;
 mod pieces;
 mod place;

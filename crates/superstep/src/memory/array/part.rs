@@ -6,8 +6,9 @@ use super::{
     divisor::Divisor,
     lanes::{Outgoing, WINDOW},
     layout::Map,
+    operator::Operator,
     wire,
-    writes::{self, Home, Letter, Operator, Refusal, Replaced, Run},
+    writes::{self, Home, Letter, Refusal, Replaced, Run},
 };
 use crate::{
     engine::{Address, CARRIED, Carrying, Element, Object, Outbox, Payload, Record},

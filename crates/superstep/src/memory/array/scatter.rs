@@ -4,8 +4,8 @@ use super::{
     Array,
     lanes::Lanes,
     layout::{Distribution, Map},
+    operator::Operator,
     part::{Locator, Part},
-    writes::Operator,
 };
 use crate::{
     engine::{Combine, Element, Rule, Step},
@@ -16,10 +16,13 @@ use std::panic::Location;
 impl Step {
     /// Combines `values` into the elements with the indices `at`, one each, at the boundary.
     ///
-    /// `op` may be any operator that captures nothing. Where several writes meet, those of lower ranks come first and
-    /// each rank's in the order of issue, onto what the element holds: `a[i] = a[i] op x op y`. With
-    /// [`Any`](crate::Any) the last write of the lowest rank that wrote stands (S3); where both meet, assignments come
-    /// before what combines. An array of several dimensions takes row-major numbers, see [`Array::index`].
+    /// `op` may be any operator that captures nothing. Because the owner of an element calls it, one of the program's
+    /// own has to be named for this array by all members in the same step, if only with no values, unless it is in a
+    /// [`Fold`](crate::Fold) or is the one that the array [combines](Array::combining) with. Where several writes meet,
+    /// those of lower ranks come first and each rank's in the order of issue, onto what the element holds:
+    /// `a[i] = a[i] op x op y`. With [`Any`](crate::Any) the last write of the lowest rank that wrote stands (S3);
+    /// where both meet, assignments come before what combines. An array of several dimensions takes row-major numbers,
+    /// see [`Array::index`].
     ///
     /// ```
     /// use superstep::{Block, Config, Sum};
@@ -77,11 +80,14 @@ impl Step {
                 format!("a scatter of {} values to {} indices; give one value per index", values.len(), at.len());
             return Err(self.core.error(ErrorKind::BadLength, what, site));
         }
-        let mut lanes = a.open(Operator::new(op), None);
+        let operator = Operator::new(op);
+        let mut lanes = a.open(operator, None);
         lanes.make_room(at.len());
         let outcome = lanes.scatter(&a.part.locator(), at, values);
         a.close(lanes);
-        outcome.map_err(|index| a.bad_index(index, site))
+        outcome.map_err(|index| a.bad_index(index, site))?;
+        a.agree_on(operator);
+        Ok(())
     }
 
     /// Combines one value into all the elements with the indices `at`, at the boundary, as [`scatter`](Self::scatter)
@@ -137,11 +143,14 @@ impl Step {
     ) -> Result {
         let site = Location::caller();
         a.check_whole(&self.core, site)?;
-        let mut lanes = a.open(Operator::new(op), Some(value));
+        let operator = Operator::new(op);
+        let mut lanes = a.open(operator, Some(value));
         lanes.make_room(at.len());
         let outcome = lanes.scatter_one(&a.part.locator(), at);
         a.close(lanes);
-        outcome.map_err(|index| a.bad_index(index, site))
+        outcome.map_err(|index| a.bad_index(index, site))?;
+        a.agree_on(operator);
+        Ok(())
     }
 
     /// Scatters element by element: a loop pushes what it has to write. It is issued when the builder is dropped.
@@ -174,7 +183,9 @@ impl Step {
         op: impl Combine<T>,
     ) -> Scatterer<'a, T, D, N> {
         a.check_whole(&self.core, Location::caller()).unwrap_or_else(|error| error.raise());
-        Scatterer { array: a, locator: a.part.locator(), lanes: Some(a.open_apart(Operator::new(op), None)) }
+        let operator = Operator::new(op);
+        a.agree_on(operator);
+        Scatterer { array: a, locator: a.part.locator(), lanes: Some(a.open_apart(operator, None)) }
     }
 
     /// Scatters one value element by element: a loop pushes the indices. It is issued when the builder is dropped.
@@ -208,7 +219,9 @@ impl Step {
         op: impl Combine<T>,
     ) -> OneScatterer<'a, T, D, N> {
         a.check_whole(&self.core, Location::caller()).unwrap_or_else(|error| error.raise());
-        let lanes = Some(a.open_apart(Operator::new(op), Some(value)));
+        let operator = Operator::new(op);
+        a.agree_on(operator);
+        let lanes = Some(a.open_apart(operator, Some(value)));
         OneScatterer(Scatterer { array: a, locator: a.part.locator(), lanes })
     }
 }

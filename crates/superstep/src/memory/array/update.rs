@@ -3,8 +3,9 @@
 use super::{
     Array,
     layout::Distribution,
+    operator::Operator,
     pieces::{self, Piece},
-    writes::{Operator, Run, Writes},
+    writes::{Run, Writes},
 };
 use crate::{
     engine::{Combine, Element, Rule, Step},
@@ -116,7 +117,10 @@ impl Step {
         values: &[T],
         op: impl Combine<T>,
     ) -> Result {
-        self.check_update(a, &at, values, Operator::new(op), Location::caller())
+        let operator = Operator::new(op);
+        self.check_update(a, &at, values, operator, Location::caller())?;
+        a.agree_on(operator);
+        Ok(())
     }
 
     fn check_update<T: Element, D: Distribution, const N: usize>(

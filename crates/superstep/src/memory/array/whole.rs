@@ -1,6 +1,6 @@
 //! Whole arrays: from one distribution to another, by a permutation, to and from one processor.
 
-use super::{Array, layout::Distribution, writes::Operator};
+use super::{Array, layout::Distribution, operator::Operator};
 use crate::{
     engine::{Any, Core, Element, Pending, Step, type_hash},
     error::{Error, ErrorKind, Result},

@@ -1,7 +1,7 @@
 //! Runs of writes as bytes, for owners with whom the writer shares no memory.
 //!
 //! ```text
-//! per run: the operator's name u64 | form u64 | base u64 | number of places u64 | then, by form,
+//! per run: form u64 | base u64 | number of places u64 | the operator 5 u64 | then, by form,
 //!     ONE:     the value, the places, u32 each
 //!     EACH:    the places, the values
 //!     STRETCH: the values
@@ -9,7 +9,10 @@
 //!
 //! What is long may travel apart from this; then only the value of ONE follows.
 
-use super::writes::{Home, Letter, Operator, Run, Writes};
+use super::{
+    operator::Operator,
+    writes::{Home, Letter, Run, Writes},
+};
 use crate::{
     engine::{Element, damaged, decode_into, push_words, read_words},
     error::Result,
@@ -28,7 +31,7 @@ pub(super) fn length<T: Element>(run: &Run<T>) -> usize {
 }
 
 /// How many bytes stand before each run.
-const HEAD: usize = 32;
+const HEAD: usize = 64;
 
 /// Appends runs to a record, those that are carried without their places and values.
 pub(super) fn write_runs<T: Element>(runs: &[Run<T>], out: &mut Vec<u8>, is_carried: impl Fn(&Run<T>) -> bool) {
@@ -40,7 +43,9 @@ pub(super) fn write_runs<T: Element>(runs: &[Run<T>], out: &mut Vec<u8>, is_carr
         };
         let is_carried = is_carried(run);
         let form = if is_carried { form | APART } else { form };
-        push_words(out, &[run.operator.name(), form, run.base as u64, run.writes.count() as u64]);
+        let (kind, operator) = run.operator.write();
+        push_words(out, &[form | kind, run.base as u64, run.writes.count() as u64]);
+        push_words(out, &operator);
         out.extend_from_slice(one);
         if !is_carried {
             run.writes.vectors().iter().for_each(|bytes| out.extend_from_slice(bytes));
@@ -61,9 +66,9 @@ fn take<T: Element>(bytes: &mut &[u8], count: usize, mut into: Vec<T>) -> Result
 pub(super) fn read_runs<T: Element>(mut bytes: &[u8], len: usize, home: &Home<T>, letter: &mut Letter<T>) -> Result {
     let mut spares = home.spares();
     while !bytes.is_empty() {
-        let [name, form, base, count] = read_words(&mut bytes)?;
+        let [mut form, base, count] = read_words(&mut bytes)?;
         let (base, count) = (base as usize, count as usize);
-        let operator = Operator::find(name).ok_or_else(damaged)?;
+        let operator = Operator::read(&mut form, read_words(&mut bytes)?)?;
         let (form, is_apart) = (form & !APART, form & APART > 0);
         if is_apart {
             letter.carried.push(letter.runs.len());

@@ -8,116 +8,17 @@
 //!    so that the last write of the lowest rank stands;
 //! 2. everything else, from the lowest source rank up and each source's in the order of issue, onto what is there.
 
+use super::operator::{Job, Operator};
 use crate::{
-    engine::{Combine, Element, Rule, Verdict, guard, type_hash},
+    engine::{Element, Rule, Verdict, guard},
     error::Error,
 };
-use fabric::{
-    Ahead, Buffer, Region,
-    code::{Act, Entry, Task, entry},
-};
+use fabric::{Buffer, Region};
 use std::{
     collections::HashMap,
     convert::Infallible,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
-
-/// An operator on elements, as runs carry it: an entry that every process of the program has.
-#[derive(Clone, Copy)]
-pub(super) struct Operator<T: Element> {
-    entry: &'static Entry<OnPart<T>>,
-    pub(super) rule: Rule,
-    /// Whether its function may panic or refuse.
-    pub(super) may_fail: bool,
-    /// A number for it and `T`, the same in every process of one build.
-    pub(super) key: u64,
-}
-
-/// What an operator is asked to do.
-pub(super) enum OnPart<T> {
-    #[expect(dead_code, reason = "only its type is used")]
-    Never(T),
-}
-
-impl<T: Element> Task for OnPart<T> {
-    type Of<'a> = Job<'a, T>;
-}
-
-pub(super) enum Job<'a, T> {
-    /// Say who you are.
-    Introduce(&'a mut Option<(Rule, bool, u64)>),
-    /// Combine one value into each of these places of a part.
-    One(&'a mut [T], &'a [u32], &'a T),
-    /// Combine a value into each of these places of a part.
-    Each(&'a mut [T], &'a [u32], &'a [T]),
-    /// Combine a value into each place of a part, which is as long.
-    Stretch(&'a mut [T], &'a [T]),
-}
-
-impl<T: Element> Operator<T> {
-    #[inline]
-    pub(super) fn new<C: Combine<T>>(op: C) -> Self {
-        const {
-            assert!(
-                size_of::<C>() == 0,
-                "an operator on array elements is called by their owner, so it has to be a function or a closure that \
-                 captures nothing"
-            );
-        }
-        let (rule, may_fail, key) = introduce(&op);
-        Self { rule, may_fail, key, entry: entry::<OnPart<T>, _>(Applied(op)) }
-    }
-
-    /// Its name in another process.
-    pub(super) fn name(self) -> u64 {
-        self.entry.name()
-    }
-
-    /// The operator that another process has named.
-    pub(super) fn find(name: u64) -> Option<Self> {
-        let entry = Entry::<OnPart<T>>::find(name)?;
-        let mut said = None;
-        entry.call(Job::Introduce(&mut said));
-        said.map(|(rule, may_fail, key)| Self { entry, rule, may_fail, key })
-    }
-}
-
-/// What others have to know of an operator.
-#[inline]
-fn introduce<T: Element, C: Combine<T>>(op: &C) -> (Rule, bool, u64) {
-    (op.rule(), op.may_fail(), type_hash::<(T, C)>())
-}
-
-#[derive(Clone, Copy)]
-struct Applied<C>(C);
-
-impl<T: Element, C: Combine<T>> Act<OnPart<T>> for Applied<C> {
-    fn act(&self, job: Job<'_, T>) {
-        let is_fold = self.0.rule() == Rule::Fold;
-        match job {
-            Job::Introduce(said) => *said = Some(introduce(&self.0)),
-            Job::One(part, at, value) if is_fold => {
-                fabric::visit(at, Ahead::of(part), |at| self.0.combine(&mut part[at], value));
-            }
-            Job::One(part, at, value) => {
-                fabric::visit(at, Ahead::of(part), |at| part[at] = *value);
-            }
-            Job::Each(part, at, values) if is_fold => {
-                let ahead = Ahead::of(part);
-                fabric::visit_each(at, values, ahead, |at, value| self.0.combine(&mut part[at], value));
-            }
-            Job::Each(part, at, values) => {
-                fabric::visit_each(at, values, Ahead::of(part), |at, value| part[at] = *value);
-            }
-            Job::Stretch(part, values) if is_fold => {
-                for (at, value) in part.iter_mut().zip(values) {
-                    self.0.combine(at, value);
-                }
-            }
-            Job::Stretch(part, values) => part.copy_from_slice(values),
-        }
-    }
-}
 
 /// Writes to one partition with one operator.
 pub(super) struct Run<T: Element> {
@@ -189,9 +90,9 @@ impl<T: Element> Run<T> {
         }
         let part = &mut region.as_mut_slice()[self.base..];
         match &self.writes {
-            Writes::One(at, value) => self.operator.entry.call(Job::One(part, at, value)),
-            Writes::Each(at, values) => self.operator.entry.call(Job::Each(part, at, values)),
-            Writes::Stretch(values) => self.operator.entry.call(Job::Stretch(&mut part[..values.len()], values)),
+            Writes::One(at, value) => self.operator.apply(Job::One(part, at, value)),
+            Writes::Each(at, values) => self.operator.apply(Job::Each(part, at, values)),
+            Writes::Stretch(values) => self.operator.apply(Job::Stretch(&mut part[..values.len()], values)),
             Writes::Whole(_) => {}
         }
     }
