@@ -27,7 +27,11 @@
 //!     the next.
 
 use crate::{failure::Failure, tray::Tray};
-use std::{any::Any, sync::Arc};
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::Arc,
+};
 
 /// How two contributions become one.
 pub trait Meld {
@@ -145,6 +149,16 @@ pub trait Alarm: Send + Sync {
 
     /// What was raised first, if anything was.
     fn raised(&self) -> Option<Failure>;
+}
+
+/// Runs the part of processor `rank`; if it panics, the alarm is raised before anything else is done about that.
+pub(crate) fn or_raise<R>(alarm: &dyn Alarm, rank: usize, part: impl FnOnce() -> R) -> R {
+    catch_unwind(AssertUnwindSafe(part)).unwrap_or_else(|payload| {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic that is not a text");
+        alarm.raise(Failure::GaveUp { rank, report: text.as_bytes().into() });
+        resume_unwind(payload)
+    })
 }
 
 /// For meetings that only wait.

@@ -394,17 +394,24 @@ fn be_processor<R>(
     first_step: u64,
 ) -> Result<R, Failure> {
     let (alarm, rank) = (circle.alarm(), circle.rank());
+    panics::forget();
+    // The alarm is raised before anything of the program is dropped: that may panic, or wait for another processor.
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let mut root = Group::root(circle, site, first_step);
         let result = body(&mut root);
-        root.core().end()?;
-        Ok(result)
+        let ended = root.core().end();
+        if let Err(error) = &ended {
+            alarm.raise(Failure::GaveUp { rank, report: error.report() });
+        }
+        ended.ok().map(|()| result)
     }));
-    let failure = match outcome {
-        Ok(Ok(result)) => return Ok(result),
-        Ok(Err(error)) => Failure::GaveUp { rank, report: Error::report(&error) },
-        Err(payload) => panics::last_words(rank, &*payload),
-    };
-    alarm.raise(failure);
+    match outcome {
+        Ok(Some(result)) => return Ok(result),
+        Ok(None) => {}
+        Err(payload) => {
+            alarm.raise(panics::last_words(rank, &*payload));
+            panics::dispose(payload);
+        }
+    }
     Err(alarm.raised().expect("it was raised just now, if not before"))
 }

@@ -5,7 +5,12 @@
 
 use crate::error::{Error, ErrorKind};
 use fabric::Failure;
-use std::{any::Any, cell::RefCell, panic, sync::Once};
+use std::{
+    any::Any,
+    cell::RefCell,
+    panic::{self, AssertUnwindSafe},
+    sync::Once,
+};
 
 thread_local! {
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
@@ -62,6 +67,28 @@ pub(crate) fn to_error(payload: &(dyn Any + Send)) -> Error {
     // One line, whatever the panic said.
     let text = text.lines().collect::<Vec<_>>().join("; ");
     Error::new(ErrorKind::Panicked, format!("{text} ({place})"))
+}
+
+/// The error that a payload stands for which goes no further.
+pub(crate) fn caught(payload: Box<dyn Any + Send>) -> Error {
+    let error = to_error(&*payload);
+    dispose(payload);
+    error
+}
+
+/// Drops a payload. That runs code of the program, which may panic in its turn: whoever caught the first panic has told
+/// the others of it already, and nobody is told of a second one. What the second one carries is not dropped any more.
+pub(crate) fn dispose(payload: Box<dyn Any + Send>) {
+    if let Err(second) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(second);
+    }
+    forget();
+}
+
+/// Forgets what was noted: a panic that runs no hook must not be taken for one that is over.
+pub(crate) fn forget() {
+    LAST.with_borrow_mut(Option::take);
+    PLACE.with_borrow_mut(Option::take);
 }
 
 /// What a processor says of itself when it unwinds with `payload`.

@@ -14,7 +14,7 @@ mod pulse;
 mod session;
 
 use crate::{
-    circle::{Alarm, Circle},
+    circle::{Alarm, Circle, or_raise},
     failure::Failure,
     messages::MessageCircle,
     threads::{self, Options},
@@ -317,7 +317,7 @@ pub fn run<R: Send>(
         let circle = MessageCircle::mixed(link, local, office.processes, office.me, run);
         let all: Vec<usize> = (0..circle.size()).collect();
         let mut end = circle.join(END, &all, circle.rank());
-        let result = body(Box::new(circle));
+        let result = or_raise(&**bell, number, || body(Box::new(circle)));
         // Nobody's run has ended well before everybody's has. If one fails, the bell says so.
         let _ = end.wait();
         result

@@ -6,7 +6,7 @@ use super::{
     team::{MOST, Team, Terms},
 };
 use crate::{
-    circle::{Alarm as _, Circle},
+    circle::{Circle, or_raise},
     failure::Failure,
     messages::MessageCircle,
     threads::{
@@ -16,7 +16,6 @@ use crate::{
     },
 };
 use std::{
-    any::Any,
     io::{self, Write as _},
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     thread,
@@ -28,8 +27,6 @@ const GRACE: Duration = Duration::from_millis(450);
 
 /// The key of the circle in which a run ends; the layers above choose theirs at random.
 const END: u64 = u64::MAX;
-
-type Payload = Box<dyn Any + Send>;
 
 /// Forks this process into `processors`, runs `body` in each of them with its end of the circle of all, and returns
 /// what it returned in this one, which is process 0, with the failure that has ended the run, if one has, in whichever
@@ -135,19 +132,10 @@ fn be_processor_of<R>(
     let circle = MessageCircle::root(ProcsLink::new(team, may_reach)?, size, rank);
     let all: Vec<usize> = (0..size).collect();
     let mut end = circle.join(END, &all, rank);
-    let result = catch_unwind(AssertUnwindSafe(|| body(Box::new(circle))));
-    if let Err(payload) = &result {
-        cord.raise(Failure::GaveUp { rank, report: text(payload).as_bytes().into() });
-    }
+    let result = catch_unwind(AssertUnwindSafe(|| or_raise(&cord, rank, || body(Box::new(circle)))));
     // Nobody's run has ended well before everybody's has. If one fails, the board says so.
     let _ = end.wait();
     Some(result.unwrap_or_else(|payload| resume_unwind(payload)))
-}
-
-/// What a panic has said.
-fn text(payload: &Payload) -> &str {
-    let text = payload.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic that is not a text")
 }
 
 #[cfg(test)]

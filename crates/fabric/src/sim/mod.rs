@@ -12,7 +12,7 @@
 mod turns;
 
 use crate::{
-    circle::Circle,
+    circle::{Circle, or_raise},
     messages::MessageCircle,
     threads::{Options, pool},
 };
@@ -46,6 +46,6 @@ pub fn run<R: Send>(
         turns.begin(rank);
         let _end = turns.at_end(rank);
         let link = TurnsLink { turns: Arc::clone(&turns), rank, shares: memory == Memory::Shared };
-        body(Box::new(MessageCircle::root(link, processors, rank)))
+        or_raise(&*turns, rank, || body(Box::new(MessageCircle::root(link, processors, rank))))
     })
 }

@@ -22,7 +22,7 @@ pub(crate) use alarm::Cord;
 pub use pool::{Options, is_processor};
 pub use wait::cores;
 
-use crate::circle::Circle;
+use crate::circle::{Circle, or_raise};
 use circle::{Hub, ThreadCircle};
 use sync::Arc;
 use table::Table;
@@ -32,12 +32,12 @@ use table::Table;
 ///
 /// # Panics
 ///
-/// If `processors` is 0, or if `body` panics; then with the first payload, when all have ended. A body that panics must
-/// have raised the alarm, or the others wait for it.
+/// If `processors` is 0, or if `body` panics; then with the first payload, when all have ended. The others hear of it.
 pub fn run<R: Send>(processors: usize, options: Options, body: impl Fn(Box<dyn Circle>) -> R + Sync) -> Vec<R> {
     let hub = Arc::new(Hub::default());
     let table = Arc::new(Table::new(processors));
     pool::run_each(processors, options, |rank| {
-        body(Box::new(ThreadCircle::root(Arc::clone(&hub), Arc::clone(&table), rank)))
+        let circle = ThreadCircle::root(Arc::clone(&hub), Arc::clone(&table), rank);
+        or_raise(&*circle.alarm(), rank, || body(Box::new(circle)))
     })
 }

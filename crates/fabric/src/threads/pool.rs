@@ -70,7 +70,7 @@ struct Latch {
     left: AtomicUsize,
     caller: Thread,
     caller_asleep: AtomicBool,
-    panic: Mutex<Option<Box<dyn Any + Send>>>,
+    panics: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 
 /// Workers without a job, in the order of their age.
@@ -135,7 +135,7 @@ fn scope(processors: usize, options: Options, work: &Work<'_>) {
         left: AtomicUsize::new(processors),
         caller: thread::current(),
         caller_asleep: AtomicBool::new(false),
-        panic: Mutex::new(None),
+        panics: Mutex::new(Vec::new()),
     });
     let workers = hire(processors, options.stack_bytes);
     for (rank, worker) in workers.iter().enumerate() {
@@ -143,9 +143,17 @@ fn scope(processors: usize, options: Options, work: &Work<'_>) {
     }
     latch.wait();
     dismiss(workers);
-    let panic = lock(&latch.panic).take();
-    if let Some(payload) = panic {
-        resume_unwind(payload);
+    let mut panics = std::mem::take(&mut *lock(&latch.panics)).into_iter();
+    if let Some(first) = panics.next() {
+        panics.for_each(dispose);
+        resume_unwind(first);
+    }
+}
+
+/// Drops what a panic carries, and lets a panic in that lead nowhere.
+fn dispose(payload: Box<dyn Any + Send>) {
+    if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(second);
     }
 }
 
@@ -215,7 +223,8 @@ impl Job {
         let outcome = catch_unwind(AssertUnwindSafe(|| (self.work)(self.rank)));
         BUSY.set(false);
         if let Err(payload) = outcome {
-            lock(&self.done.panic).get_or_insert(payload);
+            // None is dropped here: that runs code of the program, and a panic of it would end this worker.
+            lock(&self.done.panics).push(payload);
         }
         self.done.count();
     }

@@ -329,7 +329,7 @@ fn meld_parts(items: &Items, registry: &Registry, left: &Parts<'_>, right: &Part
 /// Runs a user's operator; what it panics with becomes an error.
 fn guard(operate: impl FnOnce() -> Result) -> Result {
     catch_unwind(AssertUnwindSafe(operate)).unwrap_or_else(|payload| {
-        let error = panics::to_error(&*payload);
+        let error = panics::caught(payload);
         Err(match error.kind() {
             ErrorKind::Panicked => Error::new(ErrorKind::Panicked, format!("a combine function panicked: {error}")),
             _ => error,

@@ -184,7 +184,10 @@ impl Epoch {
             resume_unwind(payload)
         }
         match self.fence() {
-            Err(error) => Err(error),
+            Err(error) => {
+                panics::dispose(payload);
+                Err(error)
+            }
             Ok(()) => resume_unwind(payload),
         }
     }

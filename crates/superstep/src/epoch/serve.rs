@@ -304,8 +304,9 @@ impl Epoch {
             }
             Err(payload) => {
                 // The method has noted its failure while it unwound, unless the epoch had failed before.
+                let error = panics::caught(payload);
                 self.check_stuck()?;
-                let error = self.check_failure().err().unwrap_or_else(|| panics::to_error(&*payload));
+                let error = self.check_failure().err().unwrap_or(error);
                 self.fail(from, ticket, count, error)?;
             }
         }
