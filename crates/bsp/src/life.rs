@@ -8,7 +8,7 @@ use crate::{
     machine::{Ending, Machine},
 };
 use fabric::{
-    Failure,
+    Failure, Limits,
     ground::{ByCircle, Ground, Speaker},
     mpi::{self, Session},
     procs::{self, Forked, Terms},
@@ -183,7 +183,8 @@ pub(crate) fn begin(asked: i64) {
         Origin::Forked => {
             let size = asked.min(wishes.procs.unwrap_or(FORKED_MOST)).min(procs::MOST);
             flush();
-            match Forked::fork(size, Terms { grace: Duration::ZERO, last_words: parting_words }) {
+            let limits = Limits::from_environment().unwrap_or_else(|why| fail(NAME, Fault::BadConfig(why)));
+            match Forked::fork(size, Terms { grace: Duration::ZERO, last_words: parting_words, limits }) {
                 Ok(forked) => Box::new(forked),
                 Err(error) => fail(NAME, Fault::NoStart(format!("{size} processes cannot be started: {error}"))),
             }

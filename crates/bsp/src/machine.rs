@@ -7,7 +7,10 @@ use crate::{
     registry::{Area, Registry},
     transfers::{self, Gets},
 };
-use fabric::ground::{CHANNELS, Ground, STREAMS, Stream, Words};
+use fabric::{
+    Pen,
+    ground::{CHANNELS, Ground, STREAMS, Stream, Words},
+};
 use std::time::Instant;
 
 /// The streams of the first channel.
@@ -69,6 +72,9 @@ pub(crate) struct Machine {
     registered: usize,
     began: Instant,
     said: Vec<Words>,
+    /// How many supersteps have ended, and with what that is written down for those who wait for this process.
+    steps: u64,
+    pen: Pen,
 }
 
 /// What is said at a turn, by position.
@@ -96,6 +102,7 @@ impl Machine {
         const { assert!(CHANNELS == 2 && STREAMS == 4) };
         let (rank, size) = (ground.rank(), ground.size());
         let (out, answers) = (ground.streams(0), ground.streams(1));
+        let pen = ground.pen();
         Self {
             ground,
             rank,
@@ -110,6 +117,8 @@ impl Machine {
             registered: 0,
             began: Instant::now(),
             said: Vec::with_capacity(size),
+            steps: 0,
+            pen,
         }
     }
 
@@ -128,6 +137,7 @@ impl Machine {
         if self.is_in_operator {
             fail(ending.name(), Fault::InOperator);
         }
+        self.pen.enter(self.steps, 8 * ending.code() + 8, || format!("({})", ending.name()));
         let (pushes, pops) = self.registry.counts();
         let (tag_calls, tag_size) = self.queue.tag_words();
         let flags = self.flags();
@@ -160,6 +170,8 @@ impl Machine {
             self.register(ending);
         }
         self.queue.turn(&*self.ground);
+        self.steps += 1;
+        self.pen.leave(self.steps);
         // A collective has still to write what it has moved.
         if !matches!(ending, Ending::Collective(_)) {
             self.ground.settle();

@@ -26,7 +26,7 @@
 //!     the same for all of them. Members enter one after the other, and each has seen the sum of one before it enters
 //!     the next.
 
-use crate::{failure::Failure, tray::Tray};
+use crate::{failure::Failure, sight::Pen, tray::Tray};
 use std::{
     any::Any,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
@@ -137,6 +137,14 @@ pub trait Circle {
     /// Makes my end of a further circle of `members`, named by their ranks here, in which I am member `rank`. All of
     /// them call this with the same `key`, which no other circle of this run has or will have.
     fn join(&self, key: u64, members: &[usize], rank: usize) -> Box<dyn Circle>;
+
+    /// The number of a member in the whole run.
+    fn number(&self, rank: usize) -> usize;
+
+    /// With what this processor writes down where it is and for whom it waits.
+    fn pen(&self) -> Pen {
+        Pen::default()
+    }
 
     /// What to pull when this processor cannot go on.
     fn alarm(&self) -> Arc<dyn Alarm>;

@@ -21,6 +21,7 @@ use crate::{
     circle::{Alarm, Circle, Counts, Meld, Melded, Silence},
     failure::Failure,
     memory::fitting,
+    sight::Pen,
     tray::Tray,
     tree::Scratch,
 };
@@ -409,6 +410,14 @@ impl<L: Link + 'static> Circle for MessageCircle<L> {
     fn join(&self, key: u64, members: &[usize], rank: usize) -> Box<dyn Circle> {
         let members = members.iter().map(|&m| self.members[m]).collect();
         Box::new(Self::new(Rc::clone(&self.home), members, rank, key))
+    }
+
+    fn number(&self, rank: usize) -> usize {
+        self.members[rank]
+    }
+
+    fn pen(&self) -> Pen {
+        self.home.mailroom.borrow().pen()
     }
 
     fn alarm(&self) -> Arc<dyn Alarm> {

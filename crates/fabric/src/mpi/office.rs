@@ -16,6 +16,7 @@ use crate::{
     failure::Failure,
     memory::{fitting, make_room},
     messages::{Kind, Packet, Stamp},
+    sight::Pen,
     tray::Tray,
 };
 use header::Header;
@@ -431,14 +432,15 @@ pub(super) struct MpiLink {
     /// How many polls have found nothing, and how often it has rested.
     polls: u32,
     rests: u32,
+    pen: Pen,
 }
 
 impl MpiLink {
     /// The end of the processor with this number in the run that has begun.
-    pub(super) fn new(office: &'static Office, number: usize, bell: Arc<dyn Alarm>, patience: u32) -> Self {
+    pub(super) fn new(office: &'static Office, number: usize, bell: Arc<dyn Alarm>, patience: u32, pen: Pen) -> Self {
         let current = lock(&office.state).run.clone().expect("the run has begun");
         let Current { number: run, desks, cord } = current;
-        Self { office, bell, cord, desks, run, number, patience, polls: 0, rests: 0 }
+        Self { office, bell, cord, desks, run, number, patience, polls: 0, rests: 0, pen }
     }
 
     fn header(&self, stamp: Stamp, from: usize, to: usize, len: usize) -> Header {
@@ -559,6 +561,10 @@ impl crate::messages::Link for MpiLink {
     fn pause(&mut self) -> Result<(), Failure> {
         self.office.poll();
         self.check()
+    }
+
+    fn pen(&self) -> Pen {
+        self.pen.clone()
     }
 
     fn shares(&self, _: usize) -> bool {

@@ -6,6 +6,7 @@ use crate::{
     circle::{Alarm, Circle},
     failure::Failure,
     messages::MessageCircle,
+    sight::{Limits, Pen},
     threads::{self, Cord},
 };
 use std::sync::{Arc, atomic::Ordering};
@@ -15,6 +16,7 @@ pub struct Session {
     world: &'static World,
     bell: Arc<Bell>,
     end: Box<dyn Circle>,
+    pen: Pen,
 }
 
 impl Session {
@@ -30,19 +32,22 @@ impl Session {
         world.pulse.prepare();
         let run = world.runs.fetch_add(1, Ordering::Relaxed) + 1;
         let is_crowded = launcher::neighbours().unwrap_or(1) > threads::cores();
-        let cord = Arc::new(Cord::default());
+        let cord = Arc::new(Cord::new(1, office.me));
         cord.enlist();
+        let (pen, board) = (cord.pen(0), Arc::clone(cord.board()));
+        pen.begin();
         let cord = cord as Arc<dyn Alarm>;
         office.begin(run, 1, Arc::clone(&cord));
         let bell = Arc::new(Bell { run, cord: Arc::clone(&cord), world });
-        world.pulse.begin(run, cord, Arc::clone(&bell) as Arc<dyn Alarm>, words);
+        let limits = Limits::from_environment().map_err(Unable::NoMpi)?;
+        world.pulse.begin(run, cord, Arc::clone(&bell) as Arc<dyn Alarm>, words, board, limits);
         world.is_running.store(true, Ordering::Release);
-        let link =
-            MpiLink::new(office, office.me, Arc::clone(&bell) as Arc<dyn Alarm>, if is_crowded { 0 } else { 2_000 });
+        let patience = if is_crowded { 0 } else { 2_000 };
+        let link = MpiLink::new(office, office.me, Arc::clone(&bell) as Arc<dyn Alarm>, patience, pen.clone());
         let circle = MessageCircle::apart(link, office.processes, office.me, run);
         let all: Vec<usize> = (0..office.processes).collect();
         let end = circle.join(END, &all, circle.rank());
-        Ok((Self { world, bell, end }, Box::new(circle)))
+        Ok((Self { world, bell, end, pen }, Box::new(circle)))
     }
 
     /// What process 0 says; the others are told. Every process must call it.
@@ -56,6 +61,7 @@ impl Session {
     pub fn end(mut self) -> Option<Failure> {
         // If one fails, the bell says so.
         let _ = self.end.wait();
+        self.pen.end();
         self.world.pulse.end();
         self.world.office.end();
         self.world.is_running.store(false, Ordering::Release);

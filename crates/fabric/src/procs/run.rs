@@ -10,7 +10,7 @@ use crate::{
     failure::Failure,
     messages::MessageCircle,
     threads::{
-        Options, affinity,
+        Options, affinity, exit,
         pool::{be_processor, forget_workers},
         wait::Crowd,
     },
@@ -22,7 +22,7 @@ use std::{
     time::Duration,
 };
 
-/// How long those who compute have to hear of a failure until they are ended.
+/// How much time to itself one who computes has to hear of a failure until it is ended.
 const GRACE: Duration = Duration::from_millis(450);
 
 /// The key of the circle in which a run ends; the layers above choose theirs at random.
@@ -65,7 +65,8 @@ fn run_with<R: Send>(
         let why = format!("a run has 1 to {MOST} processes, and not {processors}");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
-    let team = fork(processors, Terms { grace: GRACE, last_words: words })?;
+    exit::watch();
+    let team = fork(processors, Terms { grace: GRACE, last_words: words, limits: options.limits })?;
     let is_first = team.rank() == 0;
     let _crowd = if is_first {
         Crowd::enter(processors)
@@ -74,7 +75,7 @@ fn run_with<R: Send>(
         Crowd::enter_alone(processors)
     };
     let outcome = thread::scope(|scope| {
-        let thread = thread::Builder::new().name("superstep".to_owned()).stack_size(options.stack_bytes);
+        let thread = thread::Builder::new().name(format!("superstep {}", team.rank())).stack_size(options.stack_bytes);
         thread
             .spawn_scoped(scope, || be_processor_of(&team, options, may_reach, &body))
             .map(thread::ScopedJoinHandle::join)
@@ -126,15 +127,19 @@ fn be_processor_of<R>(
 ) -> Option<R> {
     let (rank, size, cord) = (team.rank(), team.size(), team.cord());
     be_processor();
+    let pen = team.pen();
+    pen.begin();
     if options.pin {
         affinity::bind(Some(rank));
     }
     let circle = MessageCircle::root(ProcsLink::new(team, may_reach)?, size, rank);
     let all: Vec<usize> = (0..size).collect();
     let mut end = circle.join(END, &all, rank);
-    let result = catch_unwind(AssertUnwindSafe(|| or_raise(&cord, rank, || body(Box::new(circle)))));
+    let result =
+        catch_unwind(AssertUnwindSafe(|| or_raise(&cord, rank, || exit::being(rank, || body(Box::new(circle))))));
     // Nobody's run has ended well before everybody's has. If one fails, the board says so.
     let _ = end.wait();
+    pen.end();
     Some(result.unwrap_or_else(|payload| resume_unwind(payload)))
 }
 

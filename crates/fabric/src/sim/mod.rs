@@ -12,9 +12,10 @@
 mod turns;
 
 use crate::{
-    circle::{Circle, or_raise},
+    circle::{Alarm, Circle, or_raise},
     messages::MessageCircle,
-    threads::{Options, pool},
+    sight::monitor,
+    threads::{Options, exit, pool},
 };
 use std::sync::Arc;
 use turns::{Turns, TurnsLink};
@@ -41,11 +42,18 @@ pub fn run<R: Send>(
     options: Options,
     body: impl Fn(Box<dyn Circle>) -> R + Sync,
 ) -> Vec<R> {
+    exit::watch();
     let turns = Arc::new(Turns::new(processors, seed));
+    let _watch = monitor::watch(turns.board(), options.limits, Arc::clone(&turns) as Arc<dyn Alarm>);
     pool::run_each(processors, options, |rank| {
+        let pen = turns.pen(rank);
+        pen.begin();
         turns.begin(rank);
         let _end = turns.at_end(rank);
         let link = TurnsLink { turns: Arc::clone(&turns), rank, shares: memory == Memory::Shared };
-        or_raise(&*turns, rank, || body(Box::new(MessageCircle::root(link, processors, rank))))
+        let circle = Box::new(MessageCircle::root(link, processors, rank));
+        let result = or_raise(&*turns, rank, || exit::being(rank, || body(circle)));
+        pen.end();
+        result
     })
 }

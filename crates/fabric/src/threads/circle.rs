@@ -9,12 +9,12 @@ use super::{
 use crate::{
     circle::{Alarm, Circle, Counts, Meld, Melded, Shared, Silence},
     failure::Failure,
+    sight::Pen,
     tray::Tray,
 };
 use std::collections::HashMap;
 
 /// What all circles of one run have in common.
-#[derive(Default)]
 pub(crate) struct Hub {
     cord: std::sync::Arc<Cord>,
     /// Tables that some of their members have not found yet, with how many have.
@@ -24,6 +24,10 @@ pub(crate) struct Hub {
 }
 
 impl Hub {
+    pub(crate) fn new(cord: std::sync::Arc<Cord>) -> Self {
+        Self { cord, laid: Mutex::new(HashMap::new()), commons: std::sync::Mutex::default() }
+    }
+
     /// The table with this key, laid by whoever asks first and forgotten here once all have found it.
     fn table(&self, key: u64, size: usize) -> Arc<Table> {
         let mut laid = self.laid.lock().expect("nothing panics under this lock");
@@ -48,7 +52,8 @@ impl ThreadCircle {
     /// The end of the circle of all threads of a run.
     pub(crate) fn root(hub: Arc<Hub>, table: Arc<Table>, rank: usize) -> Self {
         hub.cord.enlist();
-        Self { seat: Seat::take(table, rank), hub, nothing: Melded::default() }
+        let pen = hub.cord.pen(rank);
+        Self { seat: Seat::take(table, rank, rank, pen), hub, nothing: Melded::default() }
     }
 }
 
@@ -117,8 +122,17 @@ impl Circle for ThreadCircle {
     }
 
     fn join(&self, key: u64, members: &[usize], rank: usize) -> Box<dyn Circle> {
-        let seat = Seat::take(self.hub.table(key, members.len()), rank);
+        let (number, pen) = self.seat.identity();
+        let seat = Seat::take(self.hub.table(key, members.len()), rank, number, pen);
         Box::new(Self { seat, hub: Arc::clone(&self.hub), nothing: Melded::default() })
+    }
+
+    fn number(&self, rank: usize) -> usize {
+        self.hub.cord.number(self.seat.number_of(rank))
+    }
+
+    fn pen(&self) -> Pen {
+        self.seat.identity().1
     }
 
     fn alarm(&self) -> std::sync::Arc<dyn Alarm> {

@@ -6,6 +6,7 @@
 pub(crate) mod affinity;
 mod alarm;
 mod circle;
+pub(crate) mod exit;
 mod fences;
 mod letters;
 pub(crate) mod pool;
@@ -22,7 +23,10 @@ pub(crate) use alarm::Cord;
 pub use pool::{Options, is_processor};
 pub use wait::cores;
 
-use crate::circle::{Circle, or_raise};
+use crate::{
+    circle::{Alarm, Circle, or_raise},
+    sight::monitor,
+};
 use circle::{Hub, ThreadCircle};
 use sync::Arc;
 use table::Table;
@@ -34,10 +38,28 @@ use table::Table;
 ///
 /// If `processors` is 0, or if `body` panics; then with the first payload, when all have ended. The others hear of it.
 pub fn run<R: Send>(processors: usize, options: Options, body: impl Fn(Box<dyn Circle>) -> R + Sync) -> Vec<R> {
-    let hub = Arc::new(Hub::default());
+    let cord = std::sync::Arc::new(Cord::new(processors, 0));
+    let _watch =
+        monitor::watch(cord.board(), options.limits, std::sync::Arc::clone(&cord) as std::sync::Arc<dyn Alarm>);
+    exit::watch();
+    run_with(processors, options, cord, |circle| exit::being(circle.rank(), || body(circle)))
+}
+
+/// The same with this alarm, which also says what number the first of them has in a larger run; nobody looks after it.
+pub(crate) fn run_with<R: Send>(
+    processors: usize,
+    options: Options,
+    cord: std::sync::Arc<Cord>,
+    body: impl Fn(Box<dyn Circle>) -> R + Sync,
+) -> Vec<R> {
+    let hub = Arc::new(Hub::new(std::sync::Arc::clone(&cord)));
     let table = Arc::new(Table::new(processors));
     pool::run_each(processors, options, |rank| {
         let circle = ThreadCircle::root(Arc::clone(&hub), Arc::clone(&table), rank);
-        or_raise(&*circle.alarm(), rank, || body(Box::new(circle)))
+        let pen = circle.pen();
+        pen.begin();
+        let result = or_raise(&*cord, cord.number(rank), || body(Box::new(circle)));
+        pen.end();
+        result
     })
 }

@@ -10,6 +10,7 @@
 //!   jobs are counted as done. So whatever the job borrows outlives its use.
 
 use super::{affinity, wait::Crowd};
+use crate::sight::Limits;
 use std::{
     any::Any,
     cell::Cell,
@@ -28,11 +29,13 @@ pub struct Options {
     pub pin: bool,
     /// How much stack each processor has. Memory is taken only as it is used.
     pub stack_bytes: usize,
+    /// How long a processor may wait.
+    pub limits: Limits,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { pin: false, stack_bytes: 64 << 20 }
+        Self { pin: false, stack_bytes: 64 << 20, limits: Limits::default() }
     }
 }
 
@@ -52,6 +55,7 @@ struct Job {
 struct Worker {
     /// How many were started before it.
     number: usize,
+    rank: usize,
     thread: Thread,
     desk: Arc<Desk>,
     stack_bytes: usize,
@@ -157,17 +161,24 @@ fn dispose(payload: Box<dyn Any + Send>) {
     }
 }
 
-/// Takes idle workers with enough stack, the oldest first, and starts the missing ones.
+/// Takes idle workers with enough stack, the oldest first, and starts the missing ones. A worker has the same rank in all
+/// its runs, so that its name can say it.
 ///
 /// So runs of one size have the same threads, in the same order: their caches are warm, and so are the arenas of the
 /// memory allocator, of which there are fewer than threads in a process that has run with many.
 fn hire(processors: usize, stack_bytes: usize) -> Vec<Worker> {
-    let mut workers = Vec::with_capacity(processors);
-    let mut idle = lock(&IDLE);
-    workers.extend(idle.extract_if(.., |worker| worker.stack_bytes >= stack_bytes).take(processors));
-    drop(idle);
-    workers.extend((workers.len()..processors).map(|_| Worker::start(stack_bytes)));
-    workers
+    let mut workers: Vec<Option<Worker>> = (0..processors).map(|_| None).collect();
+    let mut is_taken = vec![false; processors];
+    let mut fits = |worker: &mut Worker| {
+        let is_taken = is_taken.get_mut(worker.rank).filter(|_| worker.stack_bytes >= stack_bytes);
+        is_taken.is_some_and(|is_taken| !std::mem::replace(is_taken, true))
+    };
+    for worker in lock(&IDLE).extract_if(.., &mut fits) {
+        let rank = worker.rank;
+        workers[rank] = Some(worker);
+    }
+    let workers = workers.into_iter().enumerate();
+    workers.map(|(rank, worker)| worker.unwrap_or_else(|| Worker::start(rank, stack_bytes))).collect()
 }
 
 /// Gives workers back, so that the idle ones are in the order of their age.
@@ -178,11 +189,11 @@ fn dismiss(workers: Vec<Worker>) {
 }
 
 impl Worker {
-    fn start(stack_bytes: usize) -> Self {
+    fn start(rank: usize, stack_bytes: usize) -> Self {
         let desk = Arc::new(Desk::default());
         let mine = Arc::clone(&desk);
         let handle = thread::Builder::new()
-            .name("superstep".to_owned())
+            .name(format!("superstep {rank}"))
             .stack_size(stack_bytes)
             .spawn(move || {
                 let mut pinned = false;
@@ -192,7 +203,7 @@ impl Worker {
             })
             .expect("the system has no thread left to give");
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
-        Self { number, thread: handle.thread().clone(), desk, stack_bytes }
+        Self { number, rank, thread: handle.thread().clone(), desk, stack_bytes }
     }
 
     fn give(&self, job: Job) {

@@ -9,7 +9,7 @@ use super::{
     settle::Pending,
 };
 use crate::error::{Error, ErrorKind, Result, place};
-use fabric::{Circle, Melded};
+use fabric::{Circle, Melded, Pen};
 use std::{
     any::{Any, type_name},
     cell::{Cell, RefCell, RefMut},
@@ -66,6 +66,8 @@ pub(crate) struct Core {
     /// What this step's contribution says; see [`super::flags`].
     pub(crate) flags: Cell<u32>,
     pub(crate) circle: RefCell<Box<dyn Circle>>,
+    /// With what this processor writes down where it is, for those who wait for it.
+    pub(crate) pen: Pen,
     pub(crate) items: RefCell<Items>,
     pub(crate) outbox: RefCell<Outbox>,
     pub(crate) inbox: RefCell<Inbox>,
@@ -109,6 +111,7 @@ impl Core {
             terms_in_words: RefCell::default(),
             is_stirred: Cell::new(false),
             flags: Cell::new(0),
+            pen: circle.pen(),
             circle: RefCell::new(circle),
             items: RefCell::default(),
             outbox: RefCell::default(),
@@ -163,6 +166,7 @@ impl Core {
         }
         self.site.set(site);
         self.phase.set(phase);
+        self.pen.enter(self.steps.get(), self.place_key(site), || self.where_it_is("", site));
         self.terms.set(0);
         self.flags.set(0);
         // Also what the body of a step left behind that unwound and was caught.
@@ -173,6 +177,31 @@ impl Core {
         if !self.outbox.borrow().is_empty() {
             self.outbox.borrow_mut().clear();
         }
+    }
+
+    /// Stands for a place in this group.
+    #[inline]
+    fn place_key(&self, site: &'static Location<'static>) -> u64 {
+        self.key ^ std::ptr::from_ref(site).addr() as u64
+    }
+
+    /// A place in this group in words, as it stands behind a step's number.
+    #[cold]
+    fn where_it_is(&self, what: &str, site: &Location<'_>) -> String {
+        format!("of group {}{what} ({})", self.path(), place(site))
+    }
+
+    /// Writes down that this processor is at `site`, in something that is no step; `what` says in what.
+    pub(crate) fn go_to(&self, what: &'static str, site: &'static Location<'static>) {
+        let key = self.place_key(site) ^ what.len() as u64;
+        self.pen.go_to(key, || self.where_it_is(what, site));
+    }
+
+    /// Counts a step whose boundary was held.
+    #[inline]
+    pub(crate) fn count_step(&self) {
+        self.steps.set(self.steps.get().wrapping_add(1));
+        self.pen.leave(self.steps.get());
     }
 
     /// Makes the next boundary a full one.

@@ -113,6 +113,8 @@ impl Post {
         number: u64,
         site: &Location<'_>,
     ) -> Result<Result<Tray, Vec<(usize, String)>>> {
+        let pen = self.circle.pen();
+        let mut waiting = pen.waiting();
         for look in 0.. {
             if let Some(letter) = self.find(from, number) {
                 self.waits = None;
@@ -125,6 +127,7 @@ impl Post {
                 Heard::Nothing => {
                     if self.waits.is_none() {
                         self.waits = Some((from, place(site)));
+                        waiting.begin(|| Some(self.circle.number(from)));
                         self.send_chain(from, vec![(self.circle.rank(), place(site))])?;
                     }
                     self.circle.rest()?;
@@ -198,7 +201,8 @@ impl Core {
     }
 
     /// Waits for the letter of member `from` with this number.
-    pub(crate) fn await_letter(&self, from: usize, number: u64, site: &Location<'_>) -> Result<Tray> {
+    pub(crate) fn await_letter(&self, from: usize, number: u64, site: &'static Location<'static>) -> Result<Tray> {
+        self.go_to(", in a coherence call", site);
         self.with_post(|post| post.await_from(from, number, site))?.map_err(|circle| self.in_a_circle(circle))
     }
 
@@ -261,6 +265,7 @@ impl Core {
         }
         let stray = self.with_post(|post| {
             post.circle.enter_count(Counts::default())?;
+            let mut waiting = self.pen.waiting();
             loop {
                 if let Some(stray) = post.kept.pop_front() {
                     return Ok(Some(stray));
@@ -271,6 +276,7 @@ impl Core {
                 if post.circle.counted()?.is_some() {
                     return Ok(None);
                 }
+                waiting.begin(|| None);
                 post.circle.rest()?;
             }
         })?;

@@ -91,11 +91,12 @@ impl Epoch {
 
     /// Serves others until nothing is under way anywhere.
     pub(super) fn fence(&self) -> Result {
-        let mut watch = Watch::default();
+        let (mut watch, mut waiting) = (Watch::default(), self.core.pen.waiting());
         loop {
             self.check_stuck()?;
             self.post_all()?;
             if self.serve()? {
+                waiting.go_on();
                 watch.note(self);
                 continue;
             }
@@ -103,6 +104,7 @@ impl Epoch {
             if self.count(None)? {
                 return Ok(());
             }
+            waiting.begin(|| None);
             self.rest_in_count()?;
         }
     }

@@ -161,6 +161,7 @@ fn run_epoch<R>(
     core.begin(site, Phase::Step);
     core.boundary(Kind::Epoch)?;
     core.phase.set(Phase::Epoch);
+    core.go_to(", in the epoch", site);
     let state = State::of(core);
     state.begin(tuning);
     let epoch = Epoch { core: Rc::clone(core), state };
@@ -170,6 +171,7 @@ fn run_epoch<R>(
         Err(payload) => epoch.unwound(payload),
     };
     core.phase.set(Phase::Between);
+    core.go_to("", site);
     outcome
 }
 

@@ -335,7 +335,7 @@ impl Epoch {
     }
 
     fn wait<R>(&self, patience: u32, why: &dyn Fn() -> String, mut ready: impl FnMut() -> Option<R>) -> Result<R> {
-        let mut polls = 0;
+        let (mut polls, mut waiting) = (0, self.core.pen.waiting());
         loop {
             if let Some(found) = ready() {
                 return Ok(found);
@@ -347,6 +347,7 @@ impl Epoch {
                 self.check_failure()?;
             }
             if self.serve()? {
+                waiting.go_on();
                 polls = 0;
                 continue;
             }
@@ -355,6 +356,7 @@ impl Epoch {
                 std::hint::spin_loop();
                 continue;
             }
+            waiting.begin(|| None);
             self.count(Some(why))?;
             self.rest_in_count()?;
         }

@@ -144,6 +144,20 @@ impl Running {
         }
     }
 
+    /// Waits until it has said these words on standard error, and then said something up to `end`; returns that.
+    #[track_caller]
+    pub(crate) fn await_words(&self, words: &str, end: char) -> String {
+        let since = Instant::now();
+        loop {
+            let text = self.texts[1].lock().expect("nobody panics here").clone();
+            if let Some(said) = text.find(words).map(|at| &text[at..]).filter(|said| said.contains(end)) {
+                return said.to_owned();
+            }
+            assert!(since.elapsed() < LONGEST, "{words:?} was not said: {:?}", self.texts);
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// Waits for its end.
     pub(crate) fn finish(mut self) -> Outcome {
         let since = Instant::now();
@@ -171,7 +185,7 @@ fn pick(text: &str, word: &str) -> Vec<String> {
 /// What a program has left.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    code: Option<i32>,
+    pub(crate) code: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
 }
