@@ -23,7 +23,7 @@ fn in_time(claim: impl FnOnce() + Send + 'static) {
         let _done: mpsc::Sender<()> = done;
         claim();
     });
-    let waited = ended.recv_timeout(Duration::from_secs(300));
+    let waited = ended.recv_timeout(Duration::from_secs(3600));
     assert_ne!(waited, Err(mpsc::RecvTimeoutError::Timeout), "some processor is left waiting");
     if let Err(payload) = claim.join() {
         std::panic::resume_unwind(payload);

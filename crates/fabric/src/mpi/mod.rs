@@ -313,7 +313,7 @@ pub fn run<R: Send>(
     same(office, per_process as u64, "numbers of threads")?;
     let run = world.runs.fetch_add(1, Ordering::Relaxed) + 1;
     let is_crowded = launcher::neighbours().unwrap_or(1) * per_process > threads::cores();
-    let patience = if is_crowded { 0 } else { 2_000 };
+    let patience = if is_crowded { 0 } else { office::POLLS };
     let cord = Arc::new(threads::Cord::new(per_process, office.me * per_process));
     let board = Arc::clone(cord.board());
     let alarm = Arc::clone(&cord) as Arc<dyn Alarm>;

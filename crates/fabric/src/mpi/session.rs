@@ -1,7 +1,11 @@
 //! A run in which each process is one processor, on the thread that begins it, and which ends when it is told to: for a
 //! program that is not a closure.
 
-use super::{Bell, END, Unable, WORLD, World, launcher, office::MpiLink, world};
+use super::{
+    Bell, END, Unable, WORLD, World, launcher,
+    office::{MpiLink, POLLS},
+    world,
+};
 use crate::{
     circle::{Alarm, Circle},
     failure::Failure,
@@ -27,6 +31,7 @@ impl Session {
     ///
     /// As [`run`](super::run).
     pub fn begin(words: fn(&Failure) -> String) -> Result<(Self, Box<dyn Circle>), Unable> {
+        let limits = Limits::from_environment().map_err(Unable::NoMpi)?;
         let world = world()?;
         let office = &world.office;
         world.pulse.prepare();
@@ -39,10 +44,9 @@ impl Session {
         let cord = cord as Arc<dyn Alarm>;
         office.begin(run, 1, Arc::clone(&cord));
         let bell = Arc::new(Bell { run, cord: Arc::clone(&cord), world });
-        let limits = Limits::from_environment().map_err(Unable::NoMpi)?;
         world.pulse.begin(run, cord, Arc::clone(&bell) as Arc<dyn Alarm>, words, board, limits);
         world.is_running.store(true, Ordering::Release);
-        let patience = if is_crowded { 0 } else { 2_000 };
+        let patience = if is_crowded { 0 } else { POLLS };
         let link = MpiLink::new(office, office.me, Arc::clone(&bell) as Arc<dyn Alarm>, patience, pen.clone());
         let circle = MessageCircle::apart(link, office.processes, office.me, run);
         let all: Vec<usize> = (0..office.processes).collect();

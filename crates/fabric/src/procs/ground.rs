@@ -21,6 +21,7 @@ use crate::{
     failure::Failure,
     ground::{CHANNELS, Ground, STREAMS, Speaker, Stream, Words},
     sight::Pen,
+    threads::wait::{Crowd, Habit, Patience, Turn},
 };
 use std::{
     cell::Cell,
@@ -125,7 +126,9 @@ pub struct Forked {
     settled: u32,
     /// The copy of each channel's streams that I fill, or was handed over at the last turn plus one.
     copies: [usize; CHANNELS],
-    spins: u32,
+    habit: Habit,
+    /// With more processes than cores the one that is waited for may need this very core.
+    _crowd: Crowd,
     fences: Fences,
     pen: Pen,
     heap: Heap,
@@ -157,8 +160,7 @@ impl Forked {
             return Err(std::io::ErrorKind::OutOfMemory.into());
         }
         let heap = Heap::new(layout.heaps + team.rank() * layout.heap, layout.heap);
-        // With more processes than cores the one that is waited for may need this very core.
-        let spins = if size <= crate::threads::cores() { 20_000 } else { 0 };
+        let (habit, crowd) = (Habit::of_rank(team.rank()), Crowd::enter_alone(size));
         let pen = team.pen();
         pen.begin();
         Ok(Self {
@@ -169,7 +171,8 @@ impl Forked {
             entered: 0,
             settled: 0,
             copies: [0; CHANNELS],
-            spins,
+            habit,
+            _crowd: crowd,
             fences: Fences::register(),
             heap,
             can_reach: Cell::new(None),
@@ -200,11 +203,17 @@ impl Forked {
     #[inline]
     fn wait(&self, other: usize, look: impl Fn() -> u32, mine: u32, nap: impl Fn(u32)) -> Result<(), Failure> {
         let is_there = |theirs: u32| theirs.wrapping_sub(mine).cast_signed() >= 0;
-        for _ in 0..self.spins {
+        let mut patience = Patience::new(&self.habit);
+        loop {
             if is_there(look()) {
+                patience.learn();
                 return Ok(());
             }
-            std::hint::spin_loop();
+            match patience.next() {
+                Turn::Spin => std::hint::spin_loop(),
+                Turn::Yield => patience.give_way(),
+                Turn::Sleep => break,
+            }
         }
         let is_mine = self.pen.wait(|| Some(other));
         let outcome = loop {

@@ -85,6 +85,10 @@ impl Lookout {
             .filter(|&at| is_waited_in(&self.seen[at]))
             .map(|at| (at, now.saturating_duration_since(self.seen[at].since)))
             .reduce(|best, next| if next.1 > best.1 { next } else { best })?;
+        let least = [self.limits.notice, self.limits.most].into_iter().filter(|limit| !limit.is_zero()).min()?;
+        if longest < least {
+            return None;
+        }
         // Of one that is not known yet more may be known soon.
         let is_known = self.follow(who).1.is_none_or(|culprit| self.seen[culprit].mark.stage != 0);
         let waited = if is_known { longest } else { longest / 2 };
