@@ -317,6 +317,7 @@ impl Config {
         let options = threads::Options {
             pin: self.pin.or(environment.pin).unwrap_or(usual.pin),
             stack_bytes: self.stack_bytes.or(environment.stack_bytes).unwrap_or(usual.stack_bytes),
+            first: usual.first,
             limits: Limits {
                 notice: self.wait_notice.unwrap_or(environment.limits.notice),
                 most: self.wait_limit.unwrap_or(environment.limits.most),

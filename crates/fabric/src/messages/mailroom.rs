@@ -185,7 +185,7 @@ impl<L: Link> Mailroom<L> {
         if is_mine {
             self.pen.go_on();
         }
-        outcome.inspect_err(|_| self.pen.hear())
+        outcome
     }
 
     /// Waits for the next packet with this stamp, from `from` if that is said.

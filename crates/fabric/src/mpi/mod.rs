@@ -69,6 +69,8 @@ struct World {
     runs: AtomicU64,
     /// Whether a run is under way.
     is_running: AtomicBool,
+    /// Whether it is one that the library above ends itself.
+    is_session: AtomicBool,
     /// Whether the last run has failed.
     has_failed: AtomicBool,
     /// Whether MPI was started here, and so is to be ended here.
@@ -118,6 +120,7 @@ fn start() -> Result<World, Unable> {
         pulse,
         runs: AtomicU64::new(0),
         is_running: AtomicBool::new(false),
+        is_session: AtomicBool::new(false),
         has_failed: AtomicBool::new(false),
         is_ours,
         start_up: (init, start.elapsed().saturating_sub(init)),
@@ -145,9 +148,14 @@ extern "C" fn finish(code: c_int, _: *mut c_void) {
     }
     let me = world.office.me;
     if world.is_running.load(Ordering::Acquire) {
-        // The program has ended itself in the middle of a run: the others would wait for it.
-        eprintln!("superstep: process {me} has ended itself with code {code} in the middle of a run");
-        world.office.mpi.abort(if code == 0 { 1 } else { code });
+        // The program has ended itself in the middle of a run: the others would wait for it. A session's own library
+        // says so, and ends all.
+        if !world.is_session.load(Ordering::Acquire) {
+            eprintln!("superstep: process {me} has ended itself with code {code} in the middle of a run");
+            // That has to come through the launcher before it hears that all is over.
+            std::thread::sleep(LAST_WORDS);
+            world.office.mpi.abort(if code == 0 { 1 } else { code });
+        }
         return;
     }
     if !world.is_ours {
@@ -324,6 +332,7 @@ pub fn run<R: Send>(
     let _watch = monitor::watch(&board, limits, Arc::clone(&bell) as Arc<dyn Alarm>);
     world.pulse.begin(run, alarm, Arc::clone(&bell) as Arc<dyn Alarm>, words, board, options.limits);
     world.is_running.store(true, Ordering::Release);
+    let options = Options { first: office.me * per_process, ..options };
     let results = threads::run_with(per_process, options, cord, |local| {
         let number = office.me * per_process + local.rank();
         let link = MpiLink::new(office, number, Arc::clone(&bell) as Arc<dyn Alarm>, patience, local.pen());
@@ -342,6 +351,9 @@ pub fn run<R: Send>(
     world.has_failed.store(failure.is_some(), Ordering::Release);
     Ok((results, failure))
 }
+
+/// How long launchers have to pass on what was printed before all is ended: some drop what comes later.
+const LAST_WORDS: Duration = Duration::from_millis(300);
 
 /// Nobody is looked after.
 const NEVER: Limits = Limits { notice: Duration::ZERO, most: Duration::ZERO };

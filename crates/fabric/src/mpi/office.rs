@@ -454,7 +454,13 @@ impl MpiLink {
     }
 
     fn check(&self) -> Result<(), Failure> {
-        self.cord.raised().map_or(Ok(()), Err)
+        match self.cord.raised() {
+            None => Ok(()),
+            Some(failure) => {
+                self.pen.hear();
+                Err(failure)
+            }
+        }
     }
 
     fn take(&self) -> Option<(usize, Packet)> {

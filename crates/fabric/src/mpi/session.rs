@@ -45,6 +45,7 @@ impl Session {
         office.begin(run, 1, Arc::clone(&cord));
         let bell = Arc::new(Bell { run, cord: Arc::clone(&cord), world });
         world.pulse.begin(run, cord, Arc::clone(&bell) as Arc<dyn Alarm>, words, board, limits);
+        world.is_session.store(true, Ordering::Release);
         world.is_running.store(true, Ordering::Release);
         let patience = if is_crowded { 0 } else { POLLS };
         let link = MpiLink::new(office, office.me, Arc::clone(&bell) as Arc<dyn Alarm>, patience, pen.clone());

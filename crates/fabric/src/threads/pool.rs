@@ -29,13 +29,15 @@ pub struct Options {
     pub pin: bool,
     /// How much stack each processor has. Memory is taken only as it is used.
     pub stack_bytes: usize,
+    /// The number of the first of them in a larger run: threads are named by their numbers.
+    pub first: usize,
     /// How long a processor may wait.
     pub limits: Limits,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { pin: false, stack_bytes: 64 << 20, limits: Limits::default() }
+        Self { pin: false, stack_bytes: 64 << 20, first: 0, limits: Limits::default() }
     }
 }
 
@@ -55,7 +57,7 @@ struct Job {
 struct Worker {
     /// How many were started before it.
     number: usize,
-    rank: usize,
+    number_in_run: usize,
     thread: Thread,
     desk: Arc<Desk>,
     stack_bytes: usize,
@@ -141,7 +143,7 @@ fn scope(processors: usize, options: Options, work: &Work<'_>) {
         caller_asleep: AtomicBool::new(false),
         panics: Mutex::new(Vec::new()),
     });
-    let workers = hire(processors, options.stack_bytes);
+    let workers = hire(processors, options);
     for (rank, worker) in workers.iter().enumerate() {
         worker.give(Job { work, rank, pin: options.pin, done: Arc::clone(&latch) });
     }
@@ -161,24 +163,26 @@ fn dispose(payload: Box<dyn Any + Send>) {
     }
 }
 
-/// Takes idle workers with enough stack, the oldest first, and starts the missing ones. A worker has the same rank in all
-/// its runs, so that its name can say it.
+/// Takes idle workers with enough stack, the oldest first, and starts the missing ones. A worker has the same number in
+/// all its runs, so that its name can say it.
 ///
 /// So runs of one size have the same threads, in the same order: their caches are warm, and so are the arenas of the
 /// memory allocator, of which there are fewer than threads in a process that has run with many.
-fn hire(processors: usize, stack_bytes: usize) -> Vec<Worker> {
+fn hire(processors: usize, options: Options) -> Vec<Worker> {
+    let Options { stack_bytes, first, .. } = options;
     let mut workers: Vec<Option<Worker>> = (0..processors).map(|_| None).collect();
     let mut is_taken = vec![false; processors];
     let mut fits = |worker: &mut Worker| {
-        let is_taken = is_taken.get_mut(worker.rank).filter(|_| worker.stack_bytes >= stack_bytes);
+        let is_taken =
+            is_taken.get_mut(worker.number_in_run.wrapping_sub(first)).filter(|_| worker.stack_bytes >= stack_bytes);
         is_taken.is_some_and(|is_taken| !std::mem::replace(is_taken, true))
     };
     for worker in lock(&IDLE).extract_if(.., &mut fits) {
-        let rank = worker.rank;
+        let rank = worker.number_in_run - first;
         workers[rank] = Some(worker);
     }
     let workers = workers.into_iter().enumerate();
-    workers.map(|(rank, worker)| worker.unwrap_or_else(|| Worker::start(rank, stack_bytes))).collect()
+    workers.map(|(rank, worker)| worker.unwrap_or_else(|| Worker::start(first + rank, stack_bytes))).collect()
 }
 
 /// Gives workers back, so that the idle ones are in the order of their age.
@@ -189,11 +193,11 @@ fn dismiss(workers: Vec<Worker>) {
 }
 
 impl Worker {
-    fn start(rank: usize, stack_bytes: usize) -> Self {
+    fn start(number_in_run: usize, stack_bytes: usize) -> Self {
         let desk = Arc::new(Desk::default());
         let mine = Arc::clone(&desk);
         let handle = thread::Builder::new()
-            .name(format!("superstep {rank}"))
+            .name(format!("superstep {number_in_run}"))
             .stack_size(stack_bytes)
             .spawn(move || {
                 let mut pinned = false;
@@ -203,7 +207,7 @@ impl Worker {
             })
             .expect("the system has no thread left to give");
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
-        Self { number, rank, thread: handle.thread().clone(), desk, stack_bytes }
+        Self { number, number_in_run, thread: handle.thread().clone(), desk, stack_bytes }
     }
 
     fn give(&self, job: Job) {

@@ -149,15 +149,15 @@ impl Running {
         }
     }
 
-    /// Waits until it has said these words on standard error, and then said something up to `end`; returns that.
+    /// Waits until it has said a line on standard error in which all of these words are.
     #[allow(dead_code, reason = "for programs that say who waits")]
     #[track_caller]
-    pub(crate) fn await_words(&self, words: &str, end: char) -> String {
+    pub(crate) fn await_said(&self, words: &[&str]) {
         let since = Instant::now();
         loop {
             let text = self.texts[1].lock().expect("nobody panics here").clone();
-            if let Some(said) = text.find(words).map(|at| &text[at..]).filter(|said| said.contains(end)) {
-                return said.to_owned();
+            if text.lines().any(|line| words.iter().all(|words| line.contains(words))) {
+                return;
             }
             assert!(since.elapsed() < LONGEST, "{words:?} was not said: {:?}", self.texts);
             thread::sleep(Duration::from_millis(5));

@@ -12,3 +12,4 @@ mod launched;
 mod notices;
 mod payloads;
 mod programs;
+mod slow;

@@ -1,12 +1,12 @@
 //! X8: who waits long says where, for whom, and where that one was last seen.
 
 use crate::{
-    launched::{Job, Launcher, Running},
+    launched::{Job, Launcher},
     programs::LATE,
 };
 use std::{env, fs, path::PathBuf, process};
 
-const LAUNCHERS: [Launcher; 2] = [Launcher::OpenMpi, Launcher::Mpich];
+pub(crate) const LAUNCHERS: [Launcher; 2] = [Launcher::OpenMpi, Launcher::Mpich];
 
 /// A file that is not there yet, and is removed in the end.
 struct Stop(PathBuf);
@@ -30,7 +30,7 @@ impl Drop for Stop {
 }
 
 /// The program on three processors of each fabric, or four where two are in one process.
-fn jobs(program: &'static str) -> Vec<(String, Job)> {
+pub(crate) fn jobs(program: &'static str) -> Vec<(String, Job)> {
     let mut jobs: Vec<(String, Job)> = ["threads", "sim", "sim-shared", "procs"]
         .map(|fabric| (fabric.to_owned(), Job::alone(program, 3).env("SUPERSTEP_FABRIC", fabric)))
         .into();
@@ -48,23 +48,14 @@ fn await_notice(program: &'static str, victim: usize, says: &[&str]) {
         let stop = Stop::new(&format!("{program}-{victim}-{name}"));
         let job = job.env("SUPERSTEP_TEST_VICTIM", &victim.to_string()).env("SUPERSTEP_WAIT_NOTICE", "0.1");
         let running = job.env("SUPERSTEP_TEST_STOP", &stop.0.to_string_lossy()).start();
-        let line = notice_in(&running);
-        stop.give();
         let late = format!("for processor {victim}, last seen ");
         // Where processors take turns, the late one may keep the others from getting anywhere.
         let says = if name.starts_with("sim") { &[] } else { says };
-        for words in says.iter().copied().chain(["has waited for ", late.as_str()]) {
-            assert!(line.contains(words), "{name}: `{line}` does not say `{words}`");
-        }
+        running.await_said(&[&["superstep: processor ", "has waited for ", &late], says].concat());
+        stop.give();
         let outcome = running.finish();
         assert!(outcome.is_well(), "{name}: {outcome:?}");
     }
-}
-
-/// The first line that says who waits.
-fn notice_in(running: &Running) -> String {
-    let text = running.await_words("superstep: processor ", '\n');
-    text.lines().next().unwrap_or_default().to_owned()
 }
 
 #[test]
@@ -138,9 +129,9 @@ fn a_limit_that_is_no_number_is_refused() {
 /// Also those that are kept from one run to the next, and of several runs at once.
 #[test]
 fn threads_carry_their_ranks_in_their_names() {
-    for fabric in ["threads", "sim", "procs"] {
-        let outcome = Job::alone("names", 5).env("SUPERSTEP_FABRIC", fabric).run();
-        assert!(outcome.is_well(), "{outcome:?}");
+    for (name, job) in jobs("names") {
+        let outcome = job.run();
+        assert!(outcome.is_well(), "{name}: {outcome:?}");
     }
     let check = |procs: usize| {
         let names = superstep::Config::new()

@@ -50,6 +50,28 @@ fn program() {
             }
             g.step(|_| ());
         }),
+        "slow-to-unwind" => {
+            let _ = superstep::run(|g| {
+                let slow = SlowToDrop(g.rank());
+                g.step(|_| ());
+                if g.rank() == victim() {
+                    std::mem::forget(slow);
+                    panic!("boom");
+                }
+                g.step(|_| ());
+            });
+            Ok(())
+        }
+        "slow-to-end" => {
+            let outcome = superstep::run(|g| g.step(|s| assert!(s.rank() != victim(), "boom")));
+            assert!(outcome.is_err(), "it has failed");
+            // Some end at once, and one has something left to do.
+            if env::var("OMPI_COMM_WORLD_RANK").or(env::var("PMI_RANK")).is_ok_and(|rank| rank == "1") {
+                thread::sleep(Duration::from_secs(3));
+            }
+            println!("dealt with");
+            Ok(())
+        }
         "names" => superstep::run(|g| {
             let name = thread::current().name().map(ToOwned::to_owned);
             assert_eq!(name, Some(format!("superstep {}", g.rank())));
@@ -78,6 +100,16 @@ fn stop() -> String {
 fn linger_if(is_late: bool) {
     while is_late && !Path::new(&stop()).exists() {
         thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Something of the program that takes longer to drop than one has who has not heard of a failure.
+struct SlowToDrop(usize);
+
+impl Drop for SlowToDrop {
+    fn drop(&mut self) {
+        thread::sleep(Duration::from_secs(3));
+        println!("unwound {}", self.0);
     }
 }
 
