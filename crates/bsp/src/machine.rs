@@ -137,7 +137,7 @@ impl Machine {
         if self.is_in_operator {
             fail(ending.name(), Fault::InOperator);
         }
-        self.pen.enter(self.steps, 8 * ending.code() + 8, || format!("({})", ending.name()));
+        self.pen.enter(self.steps, 8 * ending.code() + 8, |out| write!(out, "({})", ending.name()));
         let (pushes, pops) = self.registry.counts();
         let (tag_calls, tag_size) = self.queue.tag_words();
         let flags = self.flags();

@@ -1,6 +1,6 @@
 //! Who has waited long, and for whom.
 
-use super::{Limits, Mark};
+use super::{Limits, Mark, Whom};
 use std::time::{Duration, Instant};
 
 /// What is known of the processors of a run.
@@ -78,7 +78,7 @@ impl Lookout {
         place: impl Fn(usize) -> String,
     ) -> Option<Verdict> {
         let is_waited_in = |seen: &Seen| match failure {
-            None => seen.mark.waits_for().is_some(),
+            None => seen.mark.waits_for() != Whom::Nobody,
             Some(_) => seen.mark.is_under_way(),
         };
         let (who, longest) = (0..self.seen.len())
@@ -156,16 +156,20 @@ impl Lookout {
     }
 
     fn waits(&self, at: usize) -> bool {
-        self.seen[at].mark.waits_for().is_some()
+        self.seen[at].mark.waits_for() != Whom::Nobody
     }
 
     /// Whom a processor waits for in the end, if that one does not wait itself, and who comes between them.
     fn follow(&self, who: usize) -> (Vec<usize>, Option<usize>) {
         let mut chain: Vec<usize> = Vec::new();
         let mut at = who;
-        while let Some(whom) = self.seen[at].mark.waits_for() {
+        loop {
             let is_idle = |&it: &usize| self.seen[it].mark.stage != super::ENDED && !self.waits(it);
-            let next = whom.or_else(|| (0..self.seen.len()).find(is_idle));
+            let next = match self.seen[at].mark.waits_for() {
+                Whom::Nobody => break,
+                Whom::Anybody => (0..self.seen.len()).find(is_idle),
+                Whom::One(whom) => Some(whom),
+            };
             match next.filter(|&next| next < self.seen.len() && next != who && !chain.contains(&next)) {
                 None => return (chain, None),
                 Some(next) => chain.push(next),
@@ -221,17 +225,17 @@ mod tests {
     const LIMITS: Limits = Limits { notice: Duration::from_secs(10), most: Duration::from_secs(60) };
 
     /// Three processors, each in its step 3; `waits` says for whom.
-    fn lookout(waits: [Option<Option<usize>>; 3]) -> (Lookout, Instant) {
+    fn lookout(waits: [Whom; 3]) -> (Lookout, Instant) {
         let (all, begin) = (board(3), Instant::now());
         let mut lookout = Lookout::new(3, LIMITS);
         for (at, whom) in waits.into_iter().enumerate() {
             let pen = Pen::here(&all, at);
             pen.begin();
-            pen.enter(3, 8, || "of group 0 (a.rs:1)".to_owned());
-            if let Some(whom) = whom {
-                pen.wait(|| whom);
-            } else {
-                pen.leave(3);
+            pen.enter(3, 8, |out| out.write_str("of group 0 (a.rs:1)"));
+            match whom {
+                Whom::Nobody => pen.leave(3),
+                Whom::Anybody => assert!(pen.wait(|| None)),
+                Whom::One(whom) => assert!(pen.wait(|| Some(whom))),
             }
             lookout.look(at, all[at].mark(), begin);
         }
@@ -244,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_long_wait_is_spoken_of_at_growing_intervals_and_then_an_error() {
-        let (mut lookout, begin) = lookout([Some(Some(1)), None, Some(Some(1))]);
+        let (mut lookout, begin) = lookout([Whom::One(1), Whom::Nobody, Whom::One(1)]);
         assert_eq!(at(&mut lookout, begin, 9), None);
         let line = |wait: &str| {
             format!(
@@ -260,21 +264,21 @@ mod tests {
 
     #[test]
     fn whom_somebody_waits_for_may_wait_itself() {
-        let (mut chain, begin) = lookout([Some(Some(2)), None, Some(Some(1))]);
+        let (mut chain, begin) = lookout([Whom::One(2), Whom::Nobody, Whom::One(1)]);
         let Some(Verdict::Notice(line)) = at(&mut chain, begin, 12) else { panic!("it has waited") };
         let says = "for processor 2, which waits in step 3 of group 0 (2.rs:1) in its turn for processor 1, last seen";
         assert!(line.contains(says), "{line}");
-        let (mut anybody, begin) = lookout([Some(None), Some(None), None]);
+        let (mut anybody, begin) = lookout([Whom::Anybody, Whom::Anybody, Whom::Nobody]);
         let Some(Verdict::Notice(line)) = at(&mut anybody, begin, 12) else { panic!("it has waited") };
         assert!(line.contains("for processor 2, last seen 12 s ago"), "{line}");
-        let (mut circle, begin) = lookout([Some(Some(1)), Some(Some(2)), Some(Some(0))]);
+        let (mut circle, begin) = lookout([Whom::One(1), Whom::One(2), Whom::One(0)]);
         let Some(Verdict::Notice(line)) = at(&mut circle, begin, 12) else { panic!("it has waited") };
         assert!(line.ends_with("nobody computes, and no wait can end"), "{line}");
     }
 
     #[test]
     fn a_report_is_read_as_it_was_written_and_garbage_does_no_harm() {
-        let (mut lookout, begin) = lookout([Some(Some(1)), None, None]);
+        let (mut lookout, begin) = lookout([Whom::One(1), Whom::Nobody, Whom::Nobody]);
         let report = lookout.report(0, "of group 0 (x.rs:9)".to_owned(), begin).expect("it is known");
         assert_eq!(Report::read(&report.write()), Some(report));
         assert_eq!(Report::read(&[7; 39]), None);

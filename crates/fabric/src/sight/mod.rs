@@ -17,7 +17,7 @@ pub(crate) use task::{Stint, own_task};
 
 use crate::procs::Sheet;
 use std::{
-    env,
+    env, fmt,
     sync::{
         Arc,
         atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering, fence},
@@ -69,7 +69,7 @@ impl Limits {
 }
 
 /// How many places of a processor are kept in words.
-const PLACES: usize = 8;
+const PLACES: usize = 16;
 /// How many bytes of a place's words.
 const WORDS: usize = 28;
 
@@ -129,13 +129,12 @@ impl Default for Sighting {
 
 impl Place {
     #[cold]
-    fn write(&self, key: u64, text: &str) {
+    fn write(&self, key: u64, words: impl FnOnce(&mut dyn fmt::Write) -> fmt::Result) {
+        let mut text = Text { bytes: [0; TEXT], len: 0 };
+        // What has no room is left out.
+        let _ = words(&mut text);
         // Of what is too long the end says most.
-        let mut from = text.len().saturating_sub(8 * WORDS);
-        while !text.is_char_boundary(from) {
-            from += 1;
-        }
-        let bytes = &text.as_bytes()[from..];
+        let bytes = &text.bytes[text.len.saturating_sub(8 * WORDS)..text.len];
         let version = self.version.load(Ordering::Relaxed);
         self.version.store(version.wrapping_add(1), Ordering::Relaxed);
         fence(Ordering::Release);
@@ -159,6 +158,25 @@ impl Place {
     }
 }
 
+/// How long the words of a place may be before they are cut.
+const TEXT: usize = 512;
+
+/// Words that take no memory but this: they may be written in the middle of a loop of steps.
+struct Text {
+    bytes: [u8; TEXT],
+    len: usize,
+}
+
+impl fmt::Write for Text {
+    fn write_str(&mut self, more: &str) -> fmt::Result {
+        let room = &mut self.bytes[self.len..];
+        let len = more.len().min(room.len());
+        room[..len].copy_from_slice(&more.as_bytes()[..len]);
+        self.len += len;
+        if len == more.len() { Ok(()) } else { Err(fmt::Error) }
+    }
+}
+
 /// What of a sighting changes when its processor goes on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mark {
@@ -168,16 +186,28 @@ pub(crate) struct Mark {
     wait: u64,
 }
 
+/// Whom a processor waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whom {
+    Nobody,
+    Anybody,
+    One(usize),
+}
+
 impl Mark {
     /// Whether the processor has begun and not ended.
     pub(crate) fn is_under_way(self) -> bool {
         self.stage == BEGUN
     }
 
-    /// Whom it waits for, if it does: `Some(None)` is anybody.
-    fn waits_for(self) -> Option<Option<usize>> {
-        let whom = self.wait as u32;
-        (self.wait != 0 && self.is_under_way()).then(|| (whom != ANYBODY).then(|| whom as usize - 1))
+    /// Whom it waits for.
+    fn waits_for(self) -> Whom {
+        match self.wait as u32 {
+            _ if !self.is_under_way() => Whom::Nobody,
+            0 => Whom::Nobody,
+            ANYBODY => Whom::Anybody,
+            whom => Whom::One(whom as usize - 1),
+        }
     }
 }
 
@@ -259,7 +289,7 @@ impl Pen {
 
     /// The processor is in a step of this number. `key` stands for the place, which `words` tells.
     #[inline]
-    pub fn enter(&self, step: u64, key: u64, words: impl FnOnce() -> String) {
+    pub fn enter(&self, step: u64, key: u64, words: impl FnOnce(&mut dyn fmt::Write) -> fmt::Result) {
         if let Some(mine) = self.sighting() {
             mine.step.store(step, Ordering::Relaxed);
             mine.place.store(mine.find(key, words) | 1, Ordering::Relaxed);
@@ -267,7 +297,7 @@ impl Pen {
     }
 
     /// The processor is at a place outside of steps.
-    pub fn go_to(&self, key: u64, words: impl FnOnce() -> String) {
+    pub fn go_to(&self, key: u64, words: impl FnOnce(&mut dyn fmt::Write) -> fmt::Result) {
         if let Some(mine) = self.sighting() {
             mine.place.store(mine.find(key, words), Ordering::Relaxed);
         }
@@ -346,10 +376,10 @@ impl Drop for Waiting<'_> {
 impl Sighting {
     /// Where the words of a place are, written there first if they are not; as `place` has it.
     #[inline]
-    fn find(&self, key: u64, words: impl FnOnce() -> String) -> u32 {
-        let at = (key ^ key >> 7 ^ key >> 23) as usize / 8 % PLACES;
+    fn find(&self, key: u64, words: impl FnOnce(&mut dyn fmt::Write) -> fmt::Result) -> u32 {
+        let at = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 60) as usize % PLACES;
         if self.places[at].key.load(Ordering::Relaxed) != key {
-            self.places[at].write(key, &words());
+            self.places[at].write(key, words);
         }
         2 * (at as u32 + 1)
     }
@@ -369,12 +399,14 @@ mod tests {
         let all = board(1);
         let pen = Pen::here(&all, 0);
         pen.begin();
-        pen.enter(7, 99, || "of group 0 (a.rs:1)".to_owned());
+        pen.enter(7, 99, |out| out.write_str("of group 0 (a.rs:1)"));
         assert_eq!(all[0].place(), "of group 0 (a.rs:1)");
-        pen.enter(8, 99, || unreachable!("it is known"));
-        let long = format!("{}é(b.rs:2)", "é".repeat(200));
-        pen.enter(9, 100 + 8 * 7, || long.clone());
-        assert!(long.ends_with(&all[0].place()) && all[0].place().len() > 8 * WORDS - 4, "{}", all[0].place());
+        pen.enter(8, 99, |_| unreachable!("it is known"));
+        let long = format!("{}(b.rs:2)", "x".repeat(300));
+        pen.enter(9, 100, |out| out.write_str(&long));
+        assert_eq!(all[0].place(), long[long.len() - 8 * WORDS..]);
+        pen.enter(9, 101, |out| out.write_str(&"y".repeat(2 * TEXT)));
+        assert_eq!(all[0].place(), "y".repeat(8 * WORDS));
     }
 
     #[test]
@@ -386,9 +418,9 @@ mod tests {
         let mark = all[1].mark();
         assert!(!pen.wait(|| None));
         assert_eq!(all[1].mark(), mark);
-        assert_eq!(mark.waits_for(), Some(Some(0)));
+        assert_eq!(mark.waits_for(), Whom::One(0));
         pen.go_on();
-        assert_eq!(all[1].mark().waits_for(), None);
+        assert_eq!(all[1].mark().waits_for(), Whom::Nobody);
         assert!(pen.wait(|| Some(0)));
         assert_ne!(all[1].mark(), mark, "it is another wait");
     }

@@ -55,7 +55,12 @@ pub(crate) fn watch(board: &Arc<[Sighting]>, limits: Limits, alarm: Arc<dyn Alar
         state.is_started = true;
         let thread = std::thread::Builder::new().name("superstep monitor".into()).stack_size(256 << 10);
         // Without one nobody says who waits, and that is all.
-        let _ = without_signals(|| thread.spawn(go));
+        if without_signals(|| thread.spawn(go)).is_ok() {
+            // It has all that it needs before the run begins, and takes nothing in the middle of it.
+            while state.period.is_none() {
+                state = CALL.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
     } else if is_sooner {
         state.period = Some(period);
         CALL.notify_one();
@@ -79,6 +84,8 @@ fn go() {
         let is_idle = shortest.is_none() && state.count == last_count;
         last_count = state.count;
         state.period = if is_idle { None } else { shortest.or(Some(Duration::from_secs(1))) };
+        // Who has started this thread waits for it.
+        CALL.notify_all();
         state = match state.period {
             None => CALL.wait(state).unwrap_or_else(PoisonError::into_inner),
             Some(period) => CALL.wait_timeout(state, period).unwrap_or_else(PoisonError::into_inner).0,
@@ -88,7 +95,9 @@ fn go() {
         let found: Vec<(Arc<dyn Alarm>, Verdict)> = state.runs.iter_mut().filter_map(|run| run.look(now)).collect();
         if !found.is_empty() {
             drop(state);
-            found.into_iter().for_each(|(alarm, verdict)| act(&*alarm, verdict));
+            for (alarm, verdict) in found {
+                act(&*alarm, verdict);
+            }
             state = lock();
         }
     }

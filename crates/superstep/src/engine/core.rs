@@ -13,6 +13,7 @@ use fabric::{Circle, Melded, Pen};
 use std::{
     any::{Any, type_name},
     cell::{Cell, RefCell, RefMut},
+    fmt,
     panic::Location,
     rc::Rc,
 };
@@ -166,7 +167,7 @@ impl Core {
         }
         self.site.set(site);
         self.phase.set(phase);
-        self.pen.enter(self.steps.get(), self.place_key(site), || self.where_it_is("", site));
+        self.pen.enter(self.steps.get(), self.place_key(site), |out| self.say_where(out, "", site));
         self.terms.set(0);
         self.flags.set(0);
         // Also what the body of a step left behind that unwound and was caught.
@@ -187,14 +188,26 @@ impl Core {
 
     /// A place in this group in words, as it stands behind a step's number.
     #[cold]
-    fn where_it_is(&self, what: &str, site: &Location<'_>) -> String {
-        format!("of group {}{what} ({})", self.path(), place(site))
+    fn say_where(&self, out: &mut dyn fmt::Write, what: &str, site: &Location<'_>) -> fmt::Result {
+        // Of a group that is very deep only the last numbers, so that going down costs the same at any depth.
+        const LAST: usize = 16;
+        let mut ids = [0; LAST];
+        let mut next = Some(self);
+        for id in ids.iter_mut().rev() {
+            *id = next.map_or(0, |core| core.id);
+            next = next.and_then(|core| core.parent.as_deref());
+        }
+        out.write_str(if next.is_some() { "of group …" } else { "of group " })?;
+        for (at, id) in ids[LAST - LAST.min(self.depth + 1)..].iter().enumerate() {
+            write!(out, "{}{id}", if at > 0 || next.is_some() { "/" } else { "" })?;
+        }
+        write!(out, "{what} ({}:{})", site.file(), site.line())
     }
 
     /// Writes down that this processor is at `site`, in something that is no step; `what` says in what.
     pub(crate) fn go_to(&self, what: &'static str, site: &'static Location<'static>) {
         let key = self.place_key(site) ^ what.len() as u64;
-        self.pen.go_to(key, || self.where_it_is(what, site));
+        self.pen.go_to(key, |out| self.say_where(out, what, site));
     }
 
     /// Counts a step whose boundary was held.
