@@ -256,8 +256,8 @@ impl Config {
         self
     }
 
-    /// Sets after how long a wait is spoken of: one line on standard error says which processor waits where and for which,
-    /// and where that one was last seen; again after twice as long, and so on. It is no error. Zero is off.
+    /// Sets after how long a wait is spoken of: one line on standard error says which processor waits where and for
+    /// which, and where that one was last seen; again after twice as long, and so on. It is no error. Zero is off.
     ///
     /// Where a run has failed and cannot end because a thread of it computes, that is said after as long.
     ///
@@ -272,8 +272,8 @@ impl Config {
         self
     }
 
-    /// Sets after how long a wait is an error of the whole run, of kind [`ErrorKind::Stalled`], which says the same as the
-    /// line of [`wait_notice`](Self::wait_notice). Zero is never, and so it is unless this is set.
+    /// Sets after how long a wait is an error of the whole run, of kind [`ErrorKind::Stalled`], which says the same as
+    /// the line of [`wait_notice`](Self::wait_notice). Zero is never, and so it is unless this is set.
     ///
     /// The processor that is waited for is ended, if it is a process. A thread cannot be: if it has not come back after
     /// as long again, the program ends with the error and code 1.

@@ -52,8 +52,8 @@ pub(super) fn watch(line: &Line, labels: Option<Labels>) -> Result<ExitCode, Fai
         // It ends when both copies have; nothing is ever sent.
         if all_is_said.recv_timeout(LAST_WORDS) == Err(mpsc::RecvTimeoutError::Timeout) {
             eprintln!(
-                "superstep: a process that was left behind still has the program's output after {} s; what it prints is \
-                 not shown",
+                "superstep: a process that was left behind still has the program's output after {} s; what it prints \
+                 is not shown",
                 LAST_WORDS.as_secs()
             );
         }

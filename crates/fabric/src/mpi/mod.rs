@@ -162,8 +162,8 @@ extern "C" fn finish(code: c_int, _: *mut c_void) {
         return;
     }
     if world.has_failed.load(Ordering::Acquire) {
-        // Those who have heard of the failure deal with it in their own time, and end then. Who is no more is not waited
-        // for. Then MPI ends all at once, which launchers take better than processes that vanish one by one.
+        // Those who have heard of the failure deal with it in their own time, and end then. Who is no more is not
+        // waited for. Then MPI ends all at once, which launchers take better than processes that vanish one by one.
         if let Err(who) = world.pulse.await_goodbyes() {
             eprintln!("superstep: {who} before it has ended MPI; process {me} ends without");
             world.office.mpi.abort(if code == 0 { 1 } else { code });

@@ -58,8 +58,8 @@ const RAISED: u32 = u32::MAX;
 /// What happens when a team fails.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
-    /// How much time to itself one who computes has until it is ended: that in which it runs, or sleeps because it wants
-    /// to. One who has heard of the failure, and is on its way out, has twenty times as much.
+    /// How much time to itself one who computes has until it is ended: that in which it runs, or sleeps because it
+    /// wants to. One who has heard of the failure, and is on its way out, has twenty times as much.
     pub grace: Duration,
     /// How long a process may wait.
     pub limits: Limits,

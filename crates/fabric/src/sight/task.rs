@@ -1,8 +1,8 @@
 //! How much time a thread has had to itself.
 //!
-//! A limit on how long something may take must not be reached because the machine is slow (X9): what is not given a core
-//! cannot go on, however long that lasts. So such a limit counts the time in which the thread ran, or slept because it
-//! wanted to, and not that in which it waited for a core. Nor does it count time in which nobody looked.
+//! A limit on how long something may take must not be reached because the machine is slow (X9): what is not given a
+//! core cannot go on, however long that lasts. So such a limit counts the time in which the thread ran, or slept
+//! because it wanted to, and not that in which it waited for a core. Nor does it count time in which nobody looked.
 
 use std::{
     fs,

@@ -1,7 +1,8 @@
 //! A program that ends itself in the middle of a run.
 //!
 //! The other processors are threads of the same process, and vanish without a word. Nothing can call the program back,
-//! but it can be said which processor has ended it; and that all is well is not what a run says that has not ended (X4).
+//! but it can be said which processor has ended it; and that all is well is not what a run says that has not ended
+//! (X4).
 
 use std::{
     cell::Cell,

@@ -78,8 +78,8 @@ pub(crate) struct Seat {
 }
 
 impl Seat {
-    /// Sits down, as the thread of the run with this number. Each rank's seat is taken once, by the thread that will use
-    /// it.
+    /// Sits down, as the thread of the run with this number. Each rank's seat is taken once, by the thread that will
+    /// use it.
     pub(crate) fn take(table: Arc<Table>, rank: usize, number: usize, pen: Pen) -> Self {
         let taken = table.members[rank].thread.set((thread::current(), number));
         assert!(taken.is_ok(), "rank {rank} of a circle was taken twice");

@@ -15,12 +15,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Polls before the first yield where cores are to be had: some microseconds. Who runs answers within that; who does not
-/// may need this very core, and then every further poll is in vain. That is how a foreign process that takes cores away
-/// now and then made a step a thousand times as long.
+/// Polls before the first yield where cores are to be had: some microseconds. Who runs answers within that; who does
+/// not may need this very core, and then every further poll is in vain. That is how a foreign process that takes cores
+/// away now and then made a step a thousand times as long.
 const SPINS: u32 = 400;
-/// What yields may cost before sleep. One that gives the core to nobody costs 1, so that this lasts for a few tenths of a
-/// millisecond, longer than it takes to wake a thread that sleeps.
+/// What yields may cost before sleep. One that gives the core to nobody costs 1, so that this lasts for a few tenths of
+/// a millisecond, longer than it takes to wake a thread that sleeps.
 const YIELDS: u32 = 2048;
 /// What a yield costs that gave the core to somebody. In a tight loop of steps a few of them are enough, however many
 /// processors share a core.
@@ -71,9 +71,9 @@ impl Drop for Crowd {
 /// Then every spin is in vain, and giving the core away at once is a hundred times faster: the other one runs and
 /// answers. Or a processor shares its core with the foreign process: then giving the core away costs a whole slice of
 /// time, and spinning on is right, as it is where nobody else wants the core. How long the core was away tells which it
-/// was. A wait that ended after another processor had the core makes the seat spin half as long next time, one that ended
-/// after a foreign process had it changes nothing, and any other lets it spin twice as long. And where two go on sharing
-/// a core, one of them moves to another.
+/// was. A wait that ended after another processor had the core makes the seat spin half as long next time, one that
+/// ended after a foreign process had it changes nothing, and any other lets it spin twice as long. And where two go on
+/// sharing a core, one of them moves to another.
 #[derive(Debug)]
 pub(crate) struct Habit {
     spins: Cell<u32>,
