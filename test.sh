@@ -51,7 +51,7 @@ claims=$(cargo test --package superstep --test suite --no-run --message-format=j
   sed -n 's/.*"executable":"\([^"]*suite-[^"]*\)".*/\1/p' | tail -n 1)
 mkdir -p target
 under_mpi() {
-  if ! (cd crates/superstep && timeout 600 "$@" "$claims" --quiet --test-threads=1 abandoned:: areas:: array \
+  if ! (cd crates/superstep && timeout 7200 "$@" "$claims" --quiet --test-threads=1 abandoned:: areas:: array \
     collectives:: containers:: epoch groups:: leaving:: outcomes:: paged pairs:: queues:: refusals:: shared:: steps:: \
     transfers:: volatile:: wordings:: --skip the_parent_resumes) >target/mpi.log 2>&1; then
     cat target/mpi.log

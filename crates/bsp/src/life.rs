@@ -10,7 +10,7 @@ use crate::{
     parting::{end_anyway, end_handlers, exit, flush},
 };
 use fabric::{
-    Failure, Name,
+    Failure, Limits, Name,
     ground::{ByCircle, Ground, Speaker},
     mpi::{self, Session},
     procs::{self, Forked, Terms},
@@ -243,7 +243,8 @@ pub(crate) fn begin(asked: i64) {
         Origin::Forked => {
             let size = asked.min(wishes.procs.unwrap_or(FORKED_MOST)).min(procs::MOST);
             flush();
-            match Forked::fork(size, Terms { grace: Duration::ZERO, last_words: parting_words }) {
+            let limits = Limits::from_environment().unwrap_or_else(|why| fail(NAME, Fault::BadConfig(why)));
+            match Forked::fork(size, Terms { grace: Duration::ZERO, last_words: parting_words, limits }) {
                 Ok(forked) => Box::new(forked),
                 Err(error) => fail(NAME, Fault::NoStart(format!("{size} processes cannot be started: {error}"))),
             }
@@ -384,6 +385,10 @@ extern "C" fn at_exit(code: i32, _: *mut libc::c_void) {
     }
 }
 
+/// How long what was printed is waited for to come out: as long as a slow machine may need for it, because what is not
+/// out then is lost.
+const PRINTING: Duration = Duration::from_secs(5);
+
 /// What process 0 says when it is ended because another one has.
 fn parting_words(failure: &Failure) -> String {
     // What it has printed is to come out. The thread that has just been stopped may be in the middle of printing, and
@@ -394,7 +399,7 @@ fn parting_words(failure: &Failure) -> String {
         let _ = done.send(());
     });
     if flushing.is_ok() {
-        let _ = is_done.recv_timeout(Duration::from_millis(200));
+        let _ = is_done.recv_timeout(PRINTING);
     }
     let words = last_words(failure);
     if words.is_empty() { words } else { format!("bsp_end: {words} before it has called bsp_end") }

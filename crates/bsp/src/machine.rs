@@ -7,7 +7,10 @@ use crate::{
     registry::{Area, Registry},
     transfers::{self, Gets},
 };
-use fabric::ground::{CHANNELS, Ground, STREAMS, Stream, Words};
+use fabric::{
+    Pen,
+    ground::{CHANNELS, Ground, STREAMS, Stream, Words},
+};
 use std::{
     collections::HashSet,
     sync::atomic::{AtomicU8, Ordering},
@@ -71,6 +74,9 @@ pub(crate) struct Machine {
     /// How many bytes of everybody's notes are about registration, at the last boundary.
     registered: usize,
     said: Vec<Words>,
+    /// How many supersteps have ended, and with what that is written down for those who wait for this process.
+    steps: u64,
+    pen: Pen,
 }
 
 /// What is said at a turn, by position.
@@ -107,6 +113,7 @@ impl Machine {
         const { assert!(CHANNELS == 2 && STREAMS == 4) };
         let (rank, size) = (ground.rank(), ground.size());
         let (out, answers) = (ground.streams(0), ground.streams(1));
+        let pen = ground.pen();
         Self {
             ground,
             rank,
@@ -120,6 +127,8 @@ impl Machine {
             given: HashSet::new(),
             registered: 0,
             said: Vec::with_capacity(size),
+            steps: 0,
+            pen,
         }
     }
 
@@ -136,6 +145,7 @@ impl Machine {
         if before > 0 {
             fail(ending.name(), Fault::Within(Ending::name_of(u64::from(before - 1))));
         }
+        self.pen.enter(self.steps, 8 * ending.code() + 8, |out| write!(out, "({})", ending.name()));
         let (pushes, pops) = self.registry.counts();
         let (tag_calls, tag_size) = self.queue.tag_words();
         let flags = self.flags();
@@ -168,6 +178,8 @@ impl Machine {
             self.register(ending);
         }
         self.queue.turn(&*self.ground);
+        self.steps += 1;
+        self.pen.leave(self.steps);
         // A collective has still to write what it has moved.
         if !matches!(ending, Ending::Collective(_)) {
             self.settle();

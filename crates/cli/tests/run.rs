@@ -344,7 +344,7 @@ impl Waiting {
 
     /// Waits until none is left. The time is only there so that a failure ends.
     fn nothing_is_left(&self, what: &str) {
-        let end = Instant::now() + Duration::from_secs(60);
+        let end = Instant::now() + Duration::from_secs(1800);
         while !self.left().is_empty() {
             assert!(Instant::now() < end, "{what}: {:?} are left", self.left());
             thread::sleep(Duration::from_millis(20));

@@ -26,8 +26,12 @@
 //!     the same for all of them. Members enter one after the other, and each has seen the sum of one before it enters
 //!     the next.
 
-use crate::{failure::Failure, nest::Name, tray::Tray};
-use std::{any::Any, sync::Arc};
+use crate::{failure::Failure, nest::Name, sight::Pen, tray::Tray};
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::Arc,
+};
 
 /// How two contributions become one.
 pub trait Meld {
@@ -135,6 +139,14 @@ pub trait Circle {
     /// them call this with the same `name`, which no other circle that is made from this one has or will have.
     fn join(&self, name: Name, members: &[usize], rank: usize) -> Box<dyn Circle>;
 
+    /// The number of a member in the whole run.
+    fn number(&self, rank: usize) -> usize;
+
+    /// With what this processor writes down where it is and for whom it waits.
+    fn pen(&self) -> Pen {
+        Pen::default()
+    }
+
     /// What to pull when this processor cannot go on.
     fn alarm(&self) -> Arc<dyn Alarm>;
 }
@@ -146,6 +158,16 @@ pub trait Alarm: Send + Sync {
 
     /// What was raised first, if anything was.
     fn raised(&self) -> Option<Failure>;
+}
+
+/// Runs the part of processor `rank`; if it panics, the alarm is raised before anything else is done about that.
+pub(crate) fn or_raise<R>(alarm: &dyn Alarm, rank: usize, part: impl FnOnce() -> R) -> R {
+    catch_unwind(AssertUnwindSafe(part)).unwrap_or_else(|payload| {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic that is not a text");
+        alarm.raise(Failure::GaveUp { rank, report: text.as_bytes().into() });
+        resume_unwind(payload)
+    })
 }
 
 /// For meetings that only wait.

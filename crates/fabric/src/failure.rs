@@ -30,6 +30,11 @@ pub enum Failure {
     },
     /// Every processor waits for another one; only a simulated fabric can see this.
     Deadlock,
+    /// A processor has waited for longer than the program allows.
+    Stalled {
+        /// Who waits where, for whom, and where that one was last seen.
+        words: String,
+    },
     /// A message that no processor of this library would have sent.
     Damaged {
         /// Who it came from.
@@ -46,6 +51,7 @@ impl Failure {
             Self::Deadlock => (2, 0, 0, &[]),
             Self::Damaged { rank } => (3, *rank, 0, &[]),
             Self::Died { process, how } => (4, *process, 0, how.as_bytes()),
+            Self::Stalled { words } => (5, 0, 0, words.as_bytes()),
         };
         let mut bytes = vec![kind];
         bytes.extend_from_slice(&(number as u64).to_le_bytes());
@@ -65,6 +71,7 @@ impl Failure {
             1 => Some(Self::Lost { process: number, host: String::from_utf8_lossy(text).into_owned(), seconds }),
             2 => Some(Self::Deadlock),
             3 => Some(Self::Damaged { rank: number }),
+            5 => Some(Self::Stalled { words: String::from_utf8_lossy(text).into_owned() }),
             4 => Some(Self::Died { process: number, how: String::from_utf8_lossy(text).into_owned() }),
             _ => None,
         }
@@ -80,6 +87,7 @@ impl fmt::Display for Failure {
                 "process {process} on {host} is lost: it has died, or nothing was heard from it for {seconds} s"
             ),
             Self::Died { process, how } => write!(f, "process {process} {how}"),
+            Self::Stalled { words } => write!(f, "{words}, which is longer than a wait may take"),
             Self::Deadlock => write!(f, "every processor waits for another one"),
             Self::Damaged { rank } => write!(f, "a damaged message came from processor {rank}"),
         }

@@ -199,6 +199,20 @@ pub fn send(child: &mut Child, signal: Signal, to_its_group: bool) -> io::Result
     if code == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// The system's number of the calling thread.
+pub(crate) fn own_task() -> i32 {
+    // SAFETY: it takes nothing and cannot fail.
+    unsafe { libc::gettid() }
+}
+
+/// Ends the process, with what has happened.
+pub(crate) fn give_up(why: &str) -> ! {
+    eprintln!("Error: {why}");
+    // SAFETY: nothing of the program runs any more; its other threads wait for what will never come, or compute what
+    // nobody will ask for.
+    unsafe { libc::_exit(1) }
+}
+
 /// Whether this process has the rights of root.
 pub fn is_root() -> bool {
     // SAFETY: it takes nothing and cannot fail.

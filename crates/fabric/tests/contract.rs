@@ -9,6 +9,7 @@ use fabric::{
     threads::{self, Options},
 };
 use std::{
+    panic::{self, AssertUnwindSafe},
     sync::{Mutex, mpsc},
     thread::{self, ThreadId},
     time::Duration,
@@ -22,7 +23,7 @@ fn in_time(claim: impl FnOnce() + Send + 'static) {
         let _done: mpsc::Sender<()> = done;
         claim();
     });
-    let waited = ended.recv_timeout(Duration::from_secs(300));
+    let waited = ended.recv_timeout(Duration::from_secs(3600));
     assert_ne!(waited, Err(mpsc::RecvTimeoutError::Timeout), "some processor is left waiting");
     if let Err(payload) = claim.join() {
         std::panic::resume_unwind(payload);
@@ -228,4 +229,30 @@ fn a_thread_knows_whether_it_is_a_processor() {
     assert!(!threads::is_processor());
     assert_eq!(threads::run(2, Options::default(), |_| threads::is_processor()).unwrap(), [true; 2]);
     assert!(!threads::is_processor());
+}
+
+/// Nobody need raise an alarm for a body that panics.
+#[test]
+fn a_body_that_panics_ends_the_waits_of_the_others() {
+    in_time(|| {
+        let launches: [Launch; 3] =
+            [&on_threads(Options::default()), &simulated(1, Memory::Apart), &simulated(2, Memory::Shared)];
+        for launch in launches {
+            for size in [2, 3, 9] {
+                let failures = Mutex::new(Vec::new());
+                let run = panic::catch_unwind(AssertUnwindSafe(|| {
+                    launch(size, &|mut circle| {
+                        if circle.rank() == 1 {
+                            panic::resume_unwind(Box::new("boom"));
+                        }
+                        let failure = circle.wait().expect_err("rank 1 never comes");
+                        failures.lock().expect("nobody panics here").push(failure);
+                    });
+                }));
+                assert_eq!(run.expect_err("it goes on to the caller").downcast_ref(), Some(&"boom"));
+                let failures = failures.into_inner().expect("nobody panics there");
+                assert_eq!(failures, vec![Failure::GaveUp { rank: 1, report: b"boom"[..].into() }; size - 1]);
+            }
+        }
+    });
 }

@@ -3,7 +3,7 @@
 //! This has a main function of its own: forked processes are to be copies of a process with one thread.
 
 use fabric::{
-    Circle, Failure,
+    Circle, Failure, Limits,
     ground::{ByCircle, CHANNELS, Ground, STREAMS, Stream, Words},
     procs::{Forked, Terms},
     sim, threads,
@@ -117,7 +117,7 @@ fn on_circle_failing(circle: Box<dyn Circle>) {
 
 /// Holds it in processes that are forked here; the others end in here.
 fn forked(size: usize) {
-    let terms = Terms { grace: Duration::from_secs(10), last_words: ToString::to_string };
+    let terms = Terms { grace: Duration::from_secs(10), last_words: ToString::to_string, limits: Limits::default() };
     let ground = Forked::fork(size, terms).expect("there is room for processes");
     let rank = ground.rank();
     let held = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| hold(Box::new(ground))));
@@ -131,7 +131,7 @@ fn forked(size: usize) {
 
 /// Once one raises a failure, all hear of it.
 fn forked_failing(size: usize) {
-    let terms = Terms { grace: Duration::from_secs(10), last_words: ToString::to_string };
+    let terms = Terms { grace: Duration::from_secs(10), last_words: ToString::to_string, limits: Limits::default() };
     let ground = Forked::fork(size, terms).expect("there is room for processes");
     let rank = ground.rank();
     let mut member = Member::new(Box::new(ground));
@@ -147,7 +147,7 @@ fn forked_failing(size: usize) {
 
 /// Shared memory is the same everywhere, and what is registered nowhere can be reached as well.
 fn reached() {
-    let terms = Terms { grace: Duration::from_secs(10), last_words: ToString::to_string };
+    let terms = Terms { grace: Duration::from_secs(10), last_words: ToString::to_string, limits: Limits::default() };
     let mut ground = Forked::fork(2, terms).expect("there is room for processes");
     let (rank, other) = (ground.rank(), 1 - ground.rank());
     let common = ground.alloc(1000).expect("there is shared memory").as_ptr();
@@ -187,7 +187,7 @@ fn shared_bytes() -> usize {
 /// Memory that a stream had taken once is given back when it has had little in it for a while, and not before.
 fn given_back() {
     const MUCH: usize = 200 << 20;
-    let terms = Terms { grace: Duration::from_secs(10), last_words: ToString::to_string };
+    let terms = Terms { grace: Duration::from_secs(10), last_words: ToString::to_string, limits: Limits::default() };
     let mut member = Member::new(Box::new(Forked::fork(1, terms).expect("there is room for one process")));
     let much = vec![7; MUCH];
     for turn in 0..40 {

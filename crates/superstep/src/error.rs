@@ -199,6 +199,8 @@ pub enum ErrorKind {
     Damaged,
     /// Every processor waits for another one.
     Deadlock,
+    /// A processor has waited for longer than [`Config::wait_limit`](crate::Config::wait_limit) allows.
+    Stalled,
 }
 
 impl Error {
@@ -338,8 +340,8 @@ impl Error {
     /// assert!(error.is_loss());
     /// ```
     pub fn is_loss(&self) -> bool {
-        use ErrorKind::{Damaged, Deadlock, Panicked, PeerLost, RemotePanic};
-        matches!(self.kind(), Panicked | RemotePanic | PeerLost | Damaged | Deadlock)
+        use ErrorKind::{Damaged, Deadlock, Panicked, PeerLost, RemotePanic, Stalled};
+        matches!(self.kind(), Panicked | RemotePanic | PeerLost | Damaged | Deadlock | Stalled)
     }
 
     /// Unwinds the processor with this error. The panic hook stays silent: `run` returns the error.
@@ -370,6 +372,7 @@ impl From<Failure> for Error {
             Failure::GaveUp { rank, report } => Self::read(*rank, report),
             Failure::Deadlock => Self::new(ErrorKind::Deadlock, failure.to_string()),
             Failure::Lost { .. } | Failure::Died { .. } => Self::new(ErrorKind::PeerLost, failure.to_string()),
+            Failure::Stalled { .. } => Self::new(ErrorKind::Stalled, failure.to_string()),
             Failure::Damaged { .. } => Self::new(ErrorKind::Damaged, failure.to_string()),
         }
     }

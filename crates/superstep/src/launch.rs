@@ -5,11 +5,12 @@ use crate::{
     error::{Error, ErrorKind, Result, Sources},
     panics,
 };
-use fabric::{Circle, Failure, mpi, procs, sim, threads};
+use fabric::{Circle, Failure, Limits, mpi, procs, sim, threads};
 use std::{
     env,
     panic::{AssertUnwindSafe, Location, catch_unwind},
     sync::OnceLock,
+    time::Duration,
 };
 
 /// Starts the processors on `body`, each with its view of the group of all, and returns what the lowest rank of this
@@ -136,6 +137,8 @@ pub enum Fabric {
 /// | the threads of [`Fabric::Mpi`] | `SUPERSTEP_THREADS` | 1 |
 /// | [`pin`](Self::pin) | `SUPERSTEP_PIN`: `0` or `1` | not pinned |
 /// | [`stack_bytes`](Self::stack_bytes) | `SUPERSTEP_STACK_BYTES` | 64 MiB |
+/// | [`wait_notice`](Self::wait_notice) | `SUPERSTEP_WAIT_NOTICE`: seconds, 0 is off | 10 s |
+/// | [`wait_limit`](Self::wait_limit) | `SUPERSTEP_WAIT_LIMIT`: seconds, 0 is off | off |
 ///
 /// ```
 /// use superstep::{Config, Sum};
@@ -150,6 +153,8 @@ pub struct Config {
     fabric: Option<Fabric>,
     pin: Option<bool>,
     stack_bytes: Option<usize>,
+    wait_notice: Option<Duration>,
+    wait_limit: Option<Duration>,
     first_step: u64,
 }
 
@@ -162,6 +167,7 @@ struct Environment {
     fabric: Option<Fabric>,
     pin: Option<bool>,
     stack_bytes: Option<usize>,
+    limits: Limits,
 }
 
 impl Environment {
@@ -202,6 +208,7 @@ impl Environment {
             fabric: one("SUPERSTEP_FABRIC", "threads, procs, mpi, sim or sim-shared", fabric)?,
             pin: one("SUPERSTEP_PIN", "0 or 1", switch)?,
             stack_bytes: one("SUPERSTEP_STACK_BYTES", "a number of bytes, at least 1", number)?,
+            limits: Limits::from_environment().map_err(|why| Error::new(ErrorKind::BadConfig, why))?,
         })
     }
 }
@@ -265,6 +272,51 @@ impl Config {
         self
     }
 
+    /// Sets after how long a wait is spoken of: one line on standard error says which processor waits where and for
+    /// which, and where that one was last seen; again after twice as long, and so on. It is no error. Zero is off.
+    ///
+    /// Where a run has failed and cannot end because a thread of it computes, that is said after as long.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let size = superstep::Config::new().procs(2).wait_notice(Duration::from_secs(60)).run(|g| g.size());
+    /// assert_eq!(size.unwrap(), 2);
+    /// ```
+    pub fn wait_notice(mut self, after: Duration) -> Self {
+        self.wait_notice = Some(after);
+        self
+    }
+
+    /// Sets after how long a wait is an error of the whole run, of kind [`ErrorKind::Stalled`], which says the same as
+    /// the line of [`wait_notice`](Self::wait_notice). Zero is never, and so it is unless this is set.
+    ///
+    /// The processor that is waited for is ended, if it is a process. A thread cannot be: if it has not come back after
+    /// as long again, the program ends with the error and code 1.
+    ///
+    /// ```
+    /// use std::{sync::atomic::{AtomicBool, Ordering}, thread, time::Duration};
+    /// use superstep::ErrorKind;
+    ///
+    /// let has_failed = AtomicBool::new(false);
+    /// let error = superstep::Config::new().procs(2).wait_limit(Duration::from_millis(100)).run(|g| {
+    ///     if g.is_leader() {
+    ///         let error = g.try_step(|_| ()).unwrap_err();
+    ///         has_failed.store(true, Ordering::Release);
+    ///         assert_eq!(error.kind(), ErrorKind::Stalled);
+    ///     }
+    ///     // The other one is elsewhere until it is missed.
+    ///     while !has_failed.load(Ordering::Acquire) {
+    ///         thread::yield_now();
+    ///     }
+    /// });
+    /// assert_eq!(error.unwrap_err().kind(), ErrorKind::Stalled);
+    /// ```
+    pub fn wait_limit(mut self, after: Duration) -> Self {
+        self.wait_limit = Some(after);
+        self
+    }
+
     /// Sets the number of the root group's first step, so that a test can see the counter wrap round.
     #[doc(hidden)]
     pub fn first_step(mut self, first_step: u64) -> Self {
@@ -281,6 +333,11 @@ impl Config {
         let options = threads::Options {
             pin: self.pin.or(environment.pin).unwrap_or(usual.pin),
             stack_bytes: self.stack_bytes.or(environment.stack_bytes).unwrap_or(usual.stack_bytes),
+            first: usual.first,
+            limits: Limits {
+                notice: self.wait_notice.unwrap_or(environment.limits.notice),
+                most: self.wait_limit.unwrap_or(environment.limits.most),
+            },
         };
         let usual = || {
             if mpi::is_launched() { Fabric::Mpi { threads: environment.threads } } else { Fabric::Threads }
@@ -417,17 +474,21 @@ fn be_processor<R: Outcome<T>, T>(
     sources: Sources,
 ) -> Result<T, Failure> {
     let (alarm, rank) = (circle.alarm(), circle.rank());
+    panics::forget();
+    // The alarm is raised before anything of the program is dropped: that may panic, or wait for another processor.
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let mut root = Group::root(circle, site, first_step, sources);
         let returned = body(&mut root).outcome();
         root.core().end_run(returned, site)
     }));
-    let failure = match outcome {
+    match outcome {
         Ok(Ok(value)) => return Ok(value),
         // Everybody has it, or the alarm was raised: nobody has to be woken.
         Ok(Err(error)) => return Err(Failure::GaveUp { rank, report: error.report() }),
-        Err(payload) => panics::last_words(rank, &*payload),
-    };
-    alarm.raise(failure);
+        Err(payload) => {
+            alarm.raise(panics::last_words(rank, &*payload));
+            panics::dispose(payload);
+        }
+    }
     Err(alarm.raised().expect("it was raised just now, if not before"))
 }

@@ -72,16 +72,34 @@ pub(crate) fn to_error(payload: &(dyn Any + Send)) -> Error {
 /// Runs what the program has given to the library; what it panics with becomes an error that says what it was.
 pub(crate) fn guard<R>(what: &str, run: impl FnOnce() -> Result<R>) -> Result<R> {
     panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|payload| {
-        let error = to_error(&*payload);
-        // A payload may panic in its turn when it is dropped.
-        if let Err(again) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-            std::mem::forget(again);
-        }
+        let error = caught(payload);
         Err(match error.kind() {
             ErrorKind::Panicked => Error::new(ErrorKind::Panicked, format!("{what} panicked: {error}")),
             _ => error,
         })
     })
+}
+
+/// The error that a payload stands for which goes no further.
+pub(crate) fn caught(payload: Box<dyn Any + Send>) -> Error {
+    let error = to_error(&*payload);
+    dispose(payload);
+    error
+}
+
+/// Drops a payload. That runs code of the program, which may panic in its turn: whoever caught the first panic has told
+/// the others of it already, and nobody is told of a second one. What the second one carries is not dropped any more.
+pub(crate) fn dispose(payload: Box<dyn Any + Send>) {
+    if let Err(second) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(second);
+    }
+    forget();
+}
+
+/// Forgets what was noted: a panic that runs no hook must not be taken for one that is over.
+pub(crate) fn forget() {
+    LAST.with_borrow_mut(Option::take);
+    PLACE.with_borrow_mut(Option::take);
 }
 
 /// What a processor says of itself when it unwinds with `payload`.

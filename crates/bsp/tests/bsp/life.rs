@@ -4,7 +4,7 @@ use crate::workshop::{C, Start, here, nobody_is_left, run, running, scratch};
 use std::{fs, path::PathBuf, process::Stdio, thread, time::Duration};
 
 /// Builds a program from its text.
-fn program(name: &str, text: &str) -> PathBuf {
+pub(crate) fn program(name: &str, text: &str) -> PathBuf {
     let source = scratch().join(format!("{name}.c"));
     let head =
         "#define _DEFAULT_SOURCE\n#include <bsp.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n";

@@ -4,6 +4,7 @@
 //! - `misuse`: everything a program can do wrong, and the line it must print.
 //! - `programs`: the examples, which check themselves.
 //! - `life`: how processes begin and end.
+//! - `waits`: who waits long says so.
 //! - `installed`: the install script, the wrappers, and what they install.
 //!
 //! Compilers and launchers must be there; where one is missing, tests fail.
@@ -13,4 +14,5 @@ mod installed;
 mod life;
 mod misuse;
 mod programs;
+mod waits;
 mod workshop;

@@ -22,7 +22,7 @@ use std::{
 };
 
 /// How long output may still come after the end; only a process that was left behind can keep it open for longer.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const LAST_WORDS: Duration = Duration::from_secs(30);
 
 /// The same signal is passed on once in this time. `timeout` sends each twice, and `mpirun` takes the third for the
 /// wish to leave everything as it is.
@@ -50,7 +50,13 @@ pub(super) fn watch(line: &Line, labels: Option<Labels>) -> Result<ExitCode, Fai
     let (status, told) = wait(&mut child, &signals, has_own_group).map_err(lost)?;
     if let Some(all_is_said) = all_is_said {
         // It ends when both copies have; nothing is ever sent.
-        let _ = all_is_said.recv_timeout(LAST_WORDS);
+        if all_is_said.recv_timeout(LAST_WORDS) == Err(mpsc::RecvTimeoutError::Timeout) {
+            eprintln!(
+                "superstep: a process that was left behind still has the program's output after {} s; what it prints \
+                 is not shown",
+                LAST_WORDS.as_secs()
+            );
+        }
     }
     Ok(ExitCode::from(code(status, told.filter(|_| line.is_launcher))))
 }

@@ -5,6 +5,7 @@ use crate::{
     circle::{Circle, Meld, Melded},
     failure::Failure,
     memory::make_room,
+    sight::Pen,
     tray::Tray,
 };
 
@@ -175,6 +176,10 @@ impl Ground for ByCircle {
         let start = if stream == 0 { 0 } else { (ends[stream - 1] as usize).next_multiple_of(ALIGN) };
         // One that is empty ends where the one before it does.
         bytes.get(start..ends[stream] as usize).unwrap_or_default()
+    }
+
+    fn pen(&self) -> Pen {
+        self.circle.pen()
     }
 
     fn raise(&self, failure: Failure) {

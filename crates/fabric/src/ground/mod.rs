@@ -16,7 +16,7 @@ mod stream;
 pub use by_circle::ByCircle;
 pub use stream::Stream;
 
-use crate::failure::Failure;
+use crate::{failure::Failure, sight::Pen};
 
 /// What a member says at a turn: with a count beside it, it has room in what memory is fetched in.
 pub type Words = [u64; 7];
@@ -93,6 +93,11 @@ pub trait Ground {
     /// Gives back what [`alloc`](Self::alloc) gave; says whether it was that.
     fn free(&mut self, _start: std::ptr::NonNull<u8>) -> bool {
         false
+    }
+
+    /// With what this member writes down where it is and for whom it waits.
+    fn pen(&self) -> Pen {
+        Pen::default()
     }
 
     /// Says who may say why everybody is stopped; where that cannot be known, each may.

@@ -4,7 +4,7 @@
 //! that the sender has gone on to. Each packet is stamped with its circle, meeting and kind; what is not wanted yet is
 //! kept until it is.
 
-use crate::{circle::Alarm, failure::Failure, tray::Tray};
+use crate::{circle::Alarm, failure::Failure, sight::Pen, tray::Tray};
 use std::{collections::VecDeque, sync::Arc};
 
 /// What a packet is for.
@@ -86,6 +86,9 @@ pub(crate) trait Link {
     /// Lets others go first, where processors take turns; fails once the alarm was raised.
     fn pause(&mut self) -> Result<(), Failure>;
 
+    /// With what this processor writes down where it is.
+    fn pen(&self) -> Pen;
+
     /// Whether objects can move between `other` and this processor.
     fn shares(&self, other: usize) -> bool;
 
@@ -134,11 +137,13 @@ impl Kept {
 pub(crate) struct Mailroom<L> {
     link: L,
     kept: Kept,
+    pen: Pen,
 }
 
 impl<L: Link> Mailroom<L> {
     pub(crate) fn new(link: L) -> Self {
-        Self { link, kept: Kept::default() }
+        let pen = link.pen();
+        Self { link, kept: Kept::default(), pen }
     }
 
     pub(crate) fn send(&mut self, to: usize, packet: Packet) -> Result<(), Failure> {
@@ -156,14 +161,31 @@ impl<L: Link> Mailroom<L> {
             into.extend_from_slice(&tray.bytes);
             return Ok(());
         }
-        while let Some((source, packet)) = self.link.receive_short(stamp, from, into)? {
-            if packet.stamp == stamp && source == from {
-                into.extend_from_slice(&packet.tray.bytes);
-                return Ok(());
+        self.waiting(Some(from), |room| {
+            while let Some((source, packet)) = room.link.receive_short(stamp, from, into)? {
+                if packet.stamp == stamp && source == from {
+                    into.extend_from_slice(&packet.tray.bytes);
+                    return Ok(());
+                }
+                room.kept.add(source, packet);
             }
-            self.kept.add(source, packet);
+            Ok(())
+        })
+    }
+
+    /// Writes down for whom this processor waits while it does.
+    #[inline]
+    fn waiting<R>(
+        &mut self,
+        whom: Option<usize>,
+        wait: impl FnOnce(&mut Self) -> Result<R, Failure>,
+    ) -> Result<R, Failure> {
+        let is_mine = self.pen.wait(|| whom);
+        let outcome = wait(self);
+        if is_mine {
+            self.pen.go_on();
         }
-        Ok(())
+        outcome
     }
 
     /// Waits for the next packet with this stamp, from `from` if that is said.
@@ -171,13 +193,15 @@ impl<L: Link> Mailroom<L> {
         if let Some(found) = self.kept.take(stamp, from) {
             return Ok(found);
         }
-        loop {
-            let (source, packet) = self.link.receive()?;
-            if packet.stamp == stamp && from.is_none_or(|from| from == source) {
-                return Ok((source, packet.tray));
+        self.waiting(from, |room| {
+            loop {
+                let (source, packet) = room.link.receive()?;
+                if packet.stamp == stamp && from.is_none_or(|from| from == source) {
+                    return Ok((source, packet.tray));
+                }
+                room.kept.add(source, packet);
             }
-            self.kept.add(source, packet);
-        }
+        })
     }
 
     /// The next packet with this stamp, from `from` if that is said, if one has come.
@@ -199,7 +223,7 @@ impl<L: Link> Mailroom<L> {
         if stamps.iter().any(|&stamp| self.kept.has(stamp)) {
             return Ok(());
         }
-        self.link.rest()
+        self.waiting(None, |room| room.link.rest())
     }
 
     /// What has come with this stamp and was kept.
@@ -214,8 +238,9 @@ impl<L: Link> Mailroom<L> {
         out: &[(usize, &[u8])],
         into: &mut [(usize, &mut [u8])],
     ) -> Result<(), Failure> {
-        if let Some(outcome) = self.link.carry(out, into) {
-            return outcome;
+        let whom = into.first().map(|(from, _)| *from);
+        if let Some(outcome) = self.waiting(whom, |room| room.link.carry(out, into).transpose())? {
+            return Ok(outcome);
         }
         for &(to, bytes) in out {
             self.send(to, Packet { stamp, tray: Tray { bytes: bytes.to_vec(), moved: Vec::new() } })?;
@@ -236,6 +261,10 @@ impl<L: Link> Mailroom<L> {
 
     pub(crate) fn shares(&self, other: usize) -> bool {
         self.link.shares(other)
+    }
+
+    pub(crate) fn pen(&self) -> Pen {
+        self.pen.clone()
     }
 
     pub(crate) fn alarm(&self) -> Arc<dyn Alarm> {

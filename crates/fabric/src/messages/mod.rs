@@ -24,6 +24,7 @@ use crate::{
     failure::Failure,
     memory::fitting,
     nest::{Name, Nest},
+    sight::Pen,
     tray::Tray,
     tree::Scratch,
 };
@@ -459,6 +460,14 @@ impl<L: Link + 'static> Circle for MessageCircle<L> {
         });
         let number = self.home.secret.number(self.number, name);
         Box::new(Self::new(Rc::clone(&self.home), members, rank, number, house))
+    }
+
+    fn number(&self, rank: usize) -> usize {
+        self.members[rank]
+    }
+
+    fn pen(&self) -> Pen {
+        self.home.mailroom.borrow().pen()
     }
 
     fn alarm(&self) -> Arc<dyn Alarm> {

@@ -13,11 +13,12 @@ mod pulse;
 mod session;
 
 use crate::{
-    circle::{Alarm, Circle},
+    circle::{Alarm, Circle, or_raise},
     code,
     failure::Failure,
     messages::{MessageCircle, Secret},
     nest::Name,
+    sight::{Limits, monitor},
     threads::{self, Options},
 };
 use launcher::Launcher;
@@ -25,6 +26,7 @@ use office::{MpiLink, Office};
 use pulse::Pulse;
 pub use session::{Session, abort};
 use std::{
+    ffi::{c_int, c_void},
     fmt,
     sync::{
         Arc, OnceLock,
@@ -70,6 +72,8 @@ struct World {
     secret: Secret,
     /// Whether a run is under way.
     is_running: AtomicBool,
+    /// Whether it is one that the library above ends itself.
+    is_session: AtomicBool,
     /// Whether the last run has failed.
     has_failed: AtomicBool,
     /// Whether MPI was started here, and so is to be ended here.
@@ -113,8 +117,8 @@ fn start() -> Result<World, Unable> {
     share_secret(&office);
     let secret = agreed_secret(&office);
     let pulse = Pulse::start(&office.mpi, office.me, office.processes).map_err(Unable::NoMpi)?;
-    // SAFETY: the function is one without arguments that may be called when the process ends.
-    unsafe { libc::atexit(finish) };
+    // SAFETY: the function may be called when the process ends, and makes no use of what it is handed.
+    unsafe { on_exit(finish, std::ptr::null_mut()) };
     Ok(World {
         process: std::process::id(),
         office,
@@ -122,6 +126,7 @@ fn start() -> Result<World, Unable> {
         runs: AtomicU64::new(0),
         secret,
         is_running: AtomicBool::new(false),
+        is_session: AtomicBool::new(false),
         has_failed: AtomicBool::new(false),
         is_ours,
         start_up: (init, start.elapsed().saturating_sub(init)),
@@ -155,34 +160,44 @@ fn share_secret(office: &Office) {
     code::adopt(bytemuck::pod_read_unaligned(&all[..16]));
 }
 
-/// Ends MPI with the process.
-extern "C" fn finish() {
+/// Ends MPI with the process, which ends with this code.
+extern "C" fn finish(code: c_int, _: *mut c_void) {
     let Some(Ok(world)) = WORLD.get() else { return };
     if std::process::id() != world.process {
         // A process that the program has forked for itself: MPI is none of its business.
         return;
     }
+    let me = world.office.me;
     if world.is_running.load(Ordering::Acquire) {
-        // The program has ended itself in the middle of a run: the others would wait for it.
-        world.office.mpi.abort(1);
+        // The program has ended itself in the middle of a run: the others would wait for it. A session's own library
+        // says so, and ends all.
+        if !world.is_session.load(Ordering::Acquire) {
+            eprintln!("superstep: process {me} has ended itself with code {code} in the middle of a run");
+            // That has to come through the launcher before it hears that all is over.
+            std::thread::sleep(LAST_WORDS);
+            world.office.mpi.abort(if code == 0 { 1 } else { code });
+        }
         return;
     }
     if !world.is_ours {
         return;
     }
     if world.has_failed.load(Ordering::Acquire) {
-        world.pulse.goodbye();
-        if !world.pulse.await_goodbyes(world.office.me) {
-            // Somebody computes and will not hear of it, or is no more. MPI ends all at once, which launchers take
-            // better than processes that vanish one by one.
-            world.office.mpi.abort(1);
+        // Those who have heard of the failure deal with it in their own time, and end then. Who is no more is not
+        // waited for. Then MPI ends all at once, which launchers take better than processes that vanish one by one.
+        if let Err(who) = world.pulse.await_goodbyes() {
+            eprintln!("superstep: {who} before it has ended MPI; process {me} ends without");
+            world.office.mpi.abort(if code == 0 { 1 } else { code });
             return;
         }
         // Those that vanish only now would be waited for without end.
-        std::thread::spawn(|| {
-            std::thread::sleep(pulse::GRACE);
-            // SAFETY: the process is ending already.
-            unsafe { libc::_exit(1) };
+        let limit = world.pulse.timeout();
+        let ends = std::thread::Builder::new().name("superstep end".to_owned());
+        let _ = ends.spawn(move || {
+            std::thread::sleep(limit);
+            eprintln!("superstep: MPI has not ended within {} s; process {me} ends without", limit.as_secs());
+            // SAFETY: the process is ending already, and ends with the program's own code.
+            unsafe { libc::_exit(code) };
         });
     } else {
         world.office.drain();
@@ -190,6 +205,11 @@ extern "C" fn finish() {
     }
     world.office.close();
     world.office.mpi.finalize();
+}
+
+unsafe extern "C" {
+    /// Lets a function be called with the code when the process ends.
+    fn on_exit(call: extern "C" fn(c_int, *mut c_void), with: *mut c_void) -> c_int;
 }
 
 /// The number of this process and how many there are.
@@ -231,7 +251,7 @@ pub fn swap(with: usize, out: &[u8], into: &mut [u8]) -> Result<(), Unable> {
 }
 
 /// The tag of what bounces.
-const TO_BOUNCE: std::ffi::c_int = 0x58;
+const TO_BOUNCE: c_int = 0x58;
 
 /// Sends three words from the first process to the second and back by MPI itself, and says what they are then: the
 /// second adds one to the first of them. This is what a question and its answer are held against. Every process must
@@ -322,23 +342,25 @@ pub fn run<R: Send>(
     same(office, per_process as u64, "numbers of threads")?;
     let run = world.runs.fetch_add(1, Ordering::Relaxed) + 1;
     let is_crowded = launcher::neighbours().unwrap_or(1) * per_process > threads::cores();
-    let patience = if is_crowded { 0 } else { 2_000 };
-    let bell: OnceLock<Arc<Bell>> = OnceLock::new();
+    let patience = if is_crowded { 0 } else { office::POLLS };
+    let cord = Arc::new(threads::Cord::new(per_process, office.me * per_process));
+    let board = Arc::clone(cord.board());
+    let alarm = Arc::clone(&cord) as Arc<dyn Alarm>;
+    office.begin(run, per_process, Arc::clone(&alarm));
+    let bell = Arc::new(Bell { run, cord: Arc::clone(&alarm), world });
+    // Where there is no heartbeat, what can be seen in this process is all that is known.
+    let limits = if office.me == 0 && !world.pulse.beats() { options.limits } else { NEVER };
+    let _watch = monitor::watch(&board, limits, Arc::clone(&bell) as Arc<dyn Alarm>);
+    world.pulse.begin(run, alarm, Arc::clone(&bell) as Arc<dyn Alarm>, words, board, options.limits);
     world.is_running.store(true, Ordering::Release);
-    let hang = |cord: Arc<dyn Alarm>| {
-        office.begin(run, per_process, Arc::clone(&cord));
-        let bell = Arc::new(Bell { run, cord: Arc::clone(&cord), world });
-        world.pulse.begin(run, cord, Arc::clone(&bell) as Arc<dyn Alarm>, words);
-        bell
-    };
-    let results = threads::run(per_process, options, |local| {
-        let bell = bell.get_or_init(|| hang(local.alarm()));
+    let options = Options { first: office.me * per_process, ..options };
+    let results = threads::run_with(per_process, options, &cord, |local| {
         let number = office.me * per_process + local.rank();
-        let link = MpiLink::new(office, number, Arc::clone(bell) as Arc<dyn Alarm>, patience);
+        let link = MpiLink::new(office, number, Arc::clone(&bell) as Arc<dyn Alarm>, patience, local.pen());
         let circle = MessageCircle::mixed(link, local, [office.processes, office.me], run, world.secret);
         let all: Vec<usize> = (0..circle.size()).collect();
         let mut end = circle.join(Name::END, &all, circle.rank());
-        let result = body(Box::new(circle));
+        let result = or_raise(&*bell, number, || body(Box::new(circle)));
         // Nobody's run has ended well before everybody's has. If one fails, the bell says so.
         let _ = end.wait();
         result
@@ -346,14 +368,19 @@ pub fn run<R: Send>(
     let results = results.unwrap_or_else(|why| {
         // The others have begun, and must not wait for this process.
         let how = format!("cannot start {per_process} threads ({why}); ask for fewer");
-        let bell = bell.get_or_init(|| hang(Arc::new(threads::Cord::default())));
         bell.raise(Failure::Died { process: office.me, how });
         Vec::new()
     });
     world.pulse.end();
     office.end();
     world.is_running.store(false, Ordering::Release);
-    let failure = bell.get().and_then(|bell| bell.raised());
+    let failure = bell.raised();
     world.has_failed.store(failure.is_some(), Ordering::Release);
     Ok((results, failure))
 }
+
+/// How long launchers have to pass on what was printed before all is ended: some drop what comes later.
+const LAST_WORDS: Duration = Duration::from_millis(300);
+
+/// Nobody is looked after.
+const NEVER: Limits = Limits { notice: Duration::ZERO, most: Duration::ZERO };

@@ -16,6 +16,7 @@ use crate::{
     failure::Failure,
     memory::{fitting, make_room},
     messages::{Kind, Packet, Stamp},
+    sight::Pen,
     tray::Tray,
 };
 use header::Header;
@@ -417,6 +418,10 @@ impl Current {
     }
 }
 
+/// How many empty polls come before the core is given away, where there are enough: some tens of microseconds, in which
+/// who runs has answered.
+pub(super) const POLLS: u32 = 100;
+
 /// One processor's end.
 pub(super) struct MpiLink {
     pub(super) office: &'static Office,
@@ -431,14 +436,15 @@ pub(super) struct MpiLink {
     /// How many polls have found nothing, and how often it has rested.
     polls: u32,
     rests: u32,
+    pen: Pen,
 }
 
 impl MpiLink {
     /// The end of the processor with this number in the run that has begun.
-    pub(super) fn new(office: &'static Office, number: usize, bell: Arc<dyn Alarm>, patience: u32) -> Self {
+    pub(super) fn new(office: &'static Office, number: usize, bell: Arc<dyn Alarm>, patience: u32, pen: Pen) -> Self {
         let current = lock(&office.state).run.clone().expect("the run has begun");
         let Current { number: run, desks, cord } = current;
-        Self { office, bell, cord, desks, run, number, patience, polls: 0, rests: 0 }
+        Self { office, bell, cord, desks, run, number, patience, polls: 0, rests: 0, pen }
     }
 
     fn header(&self, stamp: Stamp, from: usize, to: usize, len: usize) -> Header {
@@ -448,7 +454,13 @@ impl MpiLink {
     }
 
     fn check(&self) -> Result<(), Failure> {
-        self.cord.raised().map_or(Ok(()), Err)
+        match self.cord.raised() {
+            None => Ok(()),
+            Some(failure) => {
+                self.pen.hear();
+                Err(failure)
+            }
+        }
     }
 
     fn take(&self) -> Option<(usize, Packet)> {
@@ -506,7 +518,7 @@ impl crate::messages::Link for MpiLink {
     fn rest(&mut self) -> Result<(), Failure> {
         // Those who share this process poll too, and so do those on this machine who share its cores.
         self.rests = self.rests.wrapping_add(1);
-        if self.rests.is_multiple_of(self.patience.clamp(1, 256)) {
+        if self.rests.is_multiple_of(self.patience.max(1)) {
             self.check()?;
             std::thread::yield_now();
         }
@@ -559,6 +571,10 @@ impl crate::messages::Link for MpiLink {
     fn pause(&mut self) -> Result<(), Failure> {
         self.office.poll();
         self.check()
+    }
+
+    fn pen(&self) -> Pen {
+        self.pen.clone()
     }
 
     fn shares(&self, _: usize) -> bool {

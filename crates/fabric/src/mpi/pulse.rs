@@ -13,14 +13,23 @@
 //! The thread is also the last resort: when a run has failed and its processors have not ended soon after, because they
 //! compute or sit in a call of MPI that will never return, it ends the process.
 
-use super::calls::Mpi;
-use crate::{circle::Alarm, failure::Failure, processes::without_signals};
+mod card;
+
+use super::{WORLD, calls::Mpi};
+use crate::{
+    circle::Alarm,
+    failure::Failure,
+    processes::{self, without_signals},
+    procs::UNWINDING,
+    sight::{Limits, Lookout, Report, Sighting, Stint, Verdict},
+};
+use card::{card, read_card};
 use std::{
     env,
-    net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket},
+    net::{Ipv4Addr, SocketAddr, UdpSocket},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -28,10 +37,11 @@ use std::{
 /// How often a process says that it is there.
 const BEAT: Duration = Duration::from_secs(1);
 /// How often the thread looks around.
-const TICK: Duration = Duration::from_millis(100);
+pub(super) const TICK: Duration = Duration::from_millis(100);
 /// Who is silent for so long is named.
 const WARNING: Duration = Duration::from_secs(10);
-/// A run that has failed has so long to end by itself; then MPI ends it, and after as long again the thread.
+/// A processor whose run has failed has twice so much time to itself to end; then the thread ends its process. One that
+/// has heard of the failure has [`UNWINDING`] times as much.
 pub(super) const GRACE: Duration = Duration::from_millis(450);
 /// Unless the user says otherwise, who is silent for so long is lost.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -42,11 +52,14 @@ const ADDRESSES: usize = 4;
 /// the host's name.
 const CARD: usize = 24 + 4 * ADDRESSES + NAME;
 const NAME: usize = 32;
-/// A datagram: token u64, who sends it u32, what it says u32; after an alarm the run's number u64 and the failure.
+/// A datagram: token u64, who sends it u32, what it says u32; after an alarm the run's number u64 and the failure, and
+/// after what was seen the run's number and a processor's [`Report`].
 const DATAGRAM: usize = 16;
 const HERE: u32 = 1;
 const GOODBYE: u32 = 2;
 const ALARM: u32 = 3;
+const DYING: u32 = 4;
+const SEEN: u32 = 5;
 /// Of a longer failure only so many bytes travel; MPI brings all of it to whoever listens there.
 const LONGEST: usize = 1_000;
 
@@ -58,20 +71,37 @@ struct Peer {
     heard: Instant,
     is_named: bool,
     has_gone: bool,
+    /// Whether it has been ended in the middle of a run.
+    is_dead: bool,
 }
 
 /// What a failure comes to, in the words of the layers above.
 pub(super) type Words = fn(&Failure) -> String;
 
 /// What is watched.
-#[derive(Clone, Default)]
+#[derive(Default)]
 enum Watch {
     #[default]
     Nothing,
     /// The processes agree on a run, in a call of MPI that nobody can end.
     Beginning,
-    /// A run: its cord says whether it has failed, its bell ends it everywhere.
-    Run { number: u64, cord: Arc<dyn Alarm>, bell: Arc<dyn Alarm>, words: Words, failed: Option<Instant> },
+    Run(Run),
+    /// The last run has failed, and this process waits for all others to end.
+    Ending,
+}
+
+/// A run: its cord says whether it has failed, its bell ends it everywhere.
+struct Run {
+    number: u64,
+    cord: Arc<dyn Alarm>,
+    bell: Arc<dyn Alarm>,
+    words: Words,
+    /// What can be seen of the processors of this process, and what is known of all.
+    board: Arc<[Sighting]>,
+    lookout: Lookout,
+    limits: Limits,
+    /// How much time those of this process have had since the run has failed.
+    stints: Vec<Option<Stint>>,
 }
 
 pub(super) struct Pulse {
@@ -79,11 +109,17 @@ pub(super) struct Pulse {
     beat: Option<Beat>,
     /// How many others have not said that they are going; none where nobody listens.
     staying: AtomicUsize,
+    /// Whether this process has said that it is going.
+    is_going: AtomicBool,
+    /// Who has died or was lost while this process waited for all to end.
+    lost: Mutex<Option<String>>,
+    timeout: Duration,
 }
 
 /// What a goodbye needs.
 struct Beat {
     socket: UdpSocket,
+    others: usize,
     token: u64,
     me: usize,
     addresses: Vec<SocketAddr>,
@@ -116,13 +152,12 @@ impl Pulse {
         let mut peers: Vec<Peer> = cards.iter().map(|theirs| read_card(theirs, cards[me])).collect();
         peers[me].has_gone = true;
         if is_off || processes == 1 {
-            return Ok(Arc::new(Self { watch: Mutex::default(), beat: None, staying: AtomicUsize::new(0) }));
+            return Ok(Arc::new(Self::new(None, 0, timeout)));
         }
         let addresses = peers.iter().flat_map(|peer| peer.addresses.clone()).collect();
         let ours = socket.try_clone().map_err(|why| format!("no second end of a socket: {why}"))?;
-        let beat = Some(Beat { socket: ours, token, me, addresses });
-        let staying = AtomicUsize::new(processes - 1);
-        let pulse = Arc::new(Self { watch: Mutex::default(), beat, staying });
+        let beat = Some(Beat { socket: ours, others: processes - 1, token, me, addresses });
+        let pulse = Arc::new(Self::new(beat, processes - 1, timeout));
         let thread = Thread { pulse: Arc::clone(&pulse), socket, token, me, peers, timeout, launcher: parent() };
         let named = std::thread::Builder::new().name("superstep-pulse".to_owned());
         without_signals(|| named.spawn(move || thread.go()))
@@ -130,9 +165,36 @@ impl Pulse {
         Ok(pulse)
     }
 
-    /// Watches over a run: `cord` says whether it has failed, and `bell` ends it everywhere.
-    pub(super) fn begin(&self, number: u64, cord: Arc<dyn Alarm>, bell: Arc<dyn Alarm>, words: Words) {
-        *lock(&self.watch) = Watch::Run { number, cord, bell, words, failed: None };
+    fn new(beat: Option<Beat>, staying: usize, timeout: Duration) -> Self {
+        let (is_going, staying) = (AtomicBool::new(false), AtomicUsize::new(staying));
+        Self { watch: Mutex::default(), beat, staying, is_going, lost: Mutex::new(None), timeout }
+    }
+
+    /// Whether there is a heartbeat.
+    pub(super) fn beats(&self) -> bool {
+        self.beat.is_some()
+    }
+
+    /// How long a peer may be silent.
+    pub(super) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// Watches over a run: `cord` says whether it has failed, and `bell` ends it everywhere. `board` is what can be
+    /// seen of the processors of this process.
+    pub(super) fn begin(
+        &self,
+        number: u64,
+        cord: Arc<dyn Alarm>,
+        bell: Arc<dyn Alarm>,
+        words: Words,
+        board: Arc<[Sighting]>,
+        limits: Limits,
+    ) {
+        let processes = 1 + self.beat.as_ref().map_or(0, |beat| beat.others);
+        let lookout = Lookout::new(processes * board.len(), limits);
+        let stints = board.iter().map(|_| None).collect();
+        *lock(&self.watch) = Watch::Run(Run { number, cord, bell, words, board, lookout, limits, stints });
     }
 
     /// Watches over the beginning of a run.
@@ -147,20 +209,22 @@ impl Pulse {
 
     /// Tells the others that this process is going, and is not lost.
     pub(super) fn goodbye(&self) {
+        self.is_going.store(true, Ordering::Release);
         self.say(GOODBYE, &[]);
     }
 
-    /// Waits a little until all others have said that they are going; says whether they have. Not all processes wait
-    /// equally long, so that one of them is the first to act.
-    pub(super) fn await_goodbyes(&self, me: usize) -> bool {
-        let until = Instant::now() + GRACE + Duration::from_millis(20) * u32::try_from(me.min(10)).unwrap_or(0);
+    /// Says that this process is going, and waits until all others have said so; or says who of them never will. There
+    /// is no limit to it: who is there and says nothing has something left to do.
+    pub(super) fn await_goodbyes(&self) -> Result<(), String> {
+        *lock(&self.watch) = Watch::Ending;
+        self.goodbye();
         while self.staying.load(Ordering::Acquire) > 0 {
-            if Instant::now() > until {
-                return false;
+            if let Some(who) = lock(&self.lost).take() {
+                return Err(who);
             }
             std::thread::sleep(Duration::from_millis(1));
         }
-        true
+        Ok(())
     }
 
     /// Tells the others that a run has failed: also those that compute and do not listen to MPI.
@@ -184,12 +248,23 @@ impl Pulse {
 impl Pulse {
     /// Takes in that a run has failed.
     fn hear(&self, bytes: &[u8]) {
-        if let Watch::Run { number, cord, .. } = &*lock(&self.watch)
+        if let Watch::Run(current) = &*lock(&self.watch)
             && let Some((run, failure)) = bytes.split_first_chunk()
-            && u64::from_le_bytes(*run) == *number
+            && u64::from_le_bytes(*run) == current.number
             && let Some(failure) = Failure::read(failure)
         {
-            cord.raise(failure);
+            current.cord.raise(failure);
+        }
+    }
+
+    /// Takes in what another process has seen of one of its processors.
+    fn hear_of_one(&self, bytes: &[u8], now: Instant) {
+        if let Watch::Run(current) = &mut *lock(&self.watch)
+            && let Some((run, report)) = bytes.split_first_chunk()
+            && u64::from_le_bytes(*run) == current.number
+            && let Some(report) = Report::read(report)
+        {
+            current.lookout.hear(report, now);
         }
     }
 }
@@ -208,7 +283,8 @@ fn read_datagram(bytes: &[u8], token: u64) -> Option<(usize, u32, &[u8])> {
     let (from, rest) = rest.split_first_chunk()?;
     let (what, more) = rest.split_first_chunk()?;
     let (from, what) = (u32::from_le_bytes(*from) as usize, u32::from_le_bytes(*what));
-    (u64::from_le_bytes(*theirs) == token && (what == ALARM || more.is_empty())).then_some((from, what, more))
+    (u64::from_le_bytes(*theirs) == token && (matches!(what, ALARM | SEEN) || more.is_empty()))
+        .then_some((from, what, more))
 }
 
 struct Thread {
@@ -223,7 +299,7 @@ struct Thread {
 
 impl Thread {
     fn go(mut self) {
-        let mut last_beat: Option<Instant> = None;
+        let (mut last_beat, mut last_told): (Option<Instant>, Option<Instant>) = (None, None);
         let mut last_tick = Instant::now();
         loop {
             self.listen();
@@ -238,13 +314,17 @@ impl Thread {
                 self.beat();
                 self.look_for_the_dead(now);
             }
+            self.look_around(now, &mut last_told);
             self.judge(now);
         }
     }
 
     fn beat(&self) {
-        let bytes = datagram(self.token, self.me, HERE);
-        for peer in self.peers.iter().filter(|peer| !peer.has_gone) {
+        let is_going = self.pulse.is_going.load(Ordering::Acquire);
+        let bytes = datagram(self.token, self.me, if is_going { GOODBYE } else { HERE });
+        // Who is going waits for all others to say so too, and the first time may have been lost.
+        let is_told = |(number, peer): &(usize, &Peer)| *number != self.me && (is_going || !peer.has_gone);
+        for (_, peer) in self.peers.iter().enumerate().filter(is_told) {
             for address in &peer.addresses {
                 // A link that is cut says so here, or not; either way the other side will miss us.
                 let _ = self.socket.send_to(&bytes, address);
@@ -260,10 +340,13 @@ impl Thread {
             if let Some((from, what, more)) = read_datagram(&bytes[..len], self.token)
                 && let Some(peer) = self.peers.get_mut(from)
             {
-                if what == ALARM {
-                    self.pulse.hear(more);
+                match what {
+                    ALARM => self.pulse.hear(more),
+                    SEEN => self.pulse.hear_of_one(more, Instant::now()),
+                    _ => {}
                 }
                 peer.heard = Instant::now();
+                peer.is_dead |= what == DYING;
                 if what == GOODBYE && !std::mem::replace(&mut peer.has_gone, true) {
                     self.pulse.staying.fetch_sub(1, Ordering::Release);
                 }
@@ -282,13 +365,50 @@ impl Thread {
     /// Sees who of this machine is no more.
     fn look_for_the_dead(&mut self, now: Instant) {
         for peer in self.peers.iter_mut().filter(|peer| !peer.has_gone) {
-            if let Some(pid) = peer.pid
+            let is_gone = |pid: libc::pid_t| {
                 // SAFETY: no signal is sent, only whether one could be is asked.
-                && unsafe { libc::kill(pid, 0) } != 0
-                && std::io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
-            {
+                let code = unsafe { libc::kill(pid, 0) };
+                code != 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
+            };
+            if peer.is_dead || peer.pid.is_some_and(is_gone) {
                 // As silent as it will ever be.
                 peer.heard = now.checked_sub(self.timeout).unwrap_or(now);
+            }
+        }
+    }
+
+    /// Looks at the processors of this process, and whether one of the run has waited long: process 0 says so, and the
+    /// others tell it what they see.
+    fn look_around(&self, now: Instant, last_told: &mut Option<Instant>) {
+        let mut watch = lock(&self.pulse.watch);
+        let Watch::Run(run) = &mut *watch else { return };
+        let Some(period) = run.limits.period() else { return };
+        let first = self.me * run.board.len();
+        for (at, sighting) in run.board.iter().enumerate() {
+            run.lookout.look(first + at, sighting.mark(), now);
+        }
+        let place = |at: usize| run.board.get(at.wrapping_sub(first)).map_or_else(String::new, Sighting::place);
+        if self.me == 0 {
+            let verdict = if run.cord.raised().is_some() { None } else { run.lookout.judge(now, None, place) };
+            let bell = Arc::clone(&run.bell);
+            drop(watch);
+            match verdict {
+                None => {}
+                Some(Verdict::Notice(line)) => eprintln!("superstep: {line}"),
+                Some(Verdict::Stalled(words)) => bell.raise(Failure::Stalled { words }),
+            }
+            return;
+        }
+        if last_told.is_some_and(|last| now - last < period) {
+            return;
+        }
+        *last_told = Some(now);
+        for report in (first..first + run.board.len()).filter_map(|at| run.lookout.report(at, place(at), now)) {
+            let head = datagram(self.token, self.me, SEEN);
+            let bytes = [&head[..], &run.number.to_le_bytes(), &report.write()].concat();
+            for address in &self.peers[0].addresses {
+                // What is lost is told again.
+                let _ = self.socket.send_to(&bytes, address);
             }
         }
     }
@@ -299,15 +419,23 @@ impl Thread {
         let bell = match &mut *watch {
             Watch::Nothing => return,
             Watch::Beginning => None,
-            Watch::Run { cord, bell, words, failed, .. } => {
-                if let Some(failure) = cord.raised() {
-                    let since = *failed.get_or_insert(now);
-                    if now - since > 2 * GRACE {
-                        give_up(&words(&failure));
+            Watch::Ending => {
+                drop(watch);
+                let lost = |peer: &Peer| !peer.has_gone && now.saturating_duration_since(peer.heard) >= self.timeout;
+                if let Some(number) = self.peers.iter().position(lost) {
+                    let who = format!("process {number} on {} has died or was lost", self.peers[number].host);
+                    *lock(&self.pulse.lost) = Some(who);
+                }
+                return;
+            }
+            Watch::Run(run) => {
+                if let Some(failure) = run.cord.raised() {
+                    if run.has_overstayed() {
+                        give_up(&(run.words)(&failure));
                     }
                     return;
                 }
-                Some(Arc::clone(bell))
+                Some(Arc::clone(&run.bell))
             }
         };
         drop(watch);
@@ -349,98 +477,24 @@ fn parent() -> libc::pid_t {
     libc::pid_t::try_from(std::os::unix::process::parent_id()).unwrap_or(0)
 }
 
-/// Ends the process, with what has happened.
+impl Run {
+    /// Whether a processor of this process has had all the time that it has after a failure.
+    fn has_overstayed(&mut self) -> bool {
+        let own = own();
+        self.board.iter().zip(&mut self.stints).any(|(sighting, stint)| {
+            let task = sighting.task();
+            let had = stint.get_or_insert_with(|| Stint::of(own, task)).had(TICK);
+            task != 0 && had > 2 * GRACE * if sighting.has_heard() { UNWINDING } else { 1 }
+        })
+    }
+}
+
+/// Ends the process, with what has happened, and tells the others that nothing more will come of it.
 pub(super) fn give_up(why: &str) -> ! {
-    eprintln!("Error: {why}");
-    // SAFETY: nothing of the program runs any more; its other threads wait for what will never come, or compute what
-    // nobody will ask for.
-    unsafe { libc::_exit(1) }
-}
-
-/// What this process tells the others.
-fn card(port: u16) -> [u8; CARD] {
-    let mut card = [0; CARD];
-    card[..8].copy_from_slice(&random().to_le_bytes());
-    card[8..16].copy_from_slice(&machine().to_le_bytes());
-    card[16..20].copy_from_slice(&std::process::id().to_le_bytes());
-    card[20..22].copy_from_slice(&port.to_le_bytes());
-    let addresses = interfaces();
-    card[22..24].copy_from_slice(&(addresses.len() as u16).to_le_bytes());
-    for (place, address) in card[24..].chunks_exact_mut(4).zip(&addresses) {
-        place.copy_from_slice(&address.octets());
+    if let Some(Ok(world)) = WORLD.get() {
+        world.pulse.say(DYING, &[]);
     }
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let name = name.trim().as_bytes();
-    let len = name.len().min(NAME);
-    card[CARD - NAME..][..len].copy_from_slice(&name[..len]);
-    card
-}
-
-/// What another process has told; `mine` is my own card.
-fn read_card(card: &[u8], mine: &[u8]) -> Peer {
-    let port = u16::from_le_bytes([card[20], card[21]]);
-    let count = usize::from(u16::from_le_bytes([card[22], card[23]])).min(ADDRESSES);
-    let addresses = card[24..].chunks_exact(4).take(count);
-    let addresses = addresses.map(|octets| {
-        let address = Ipv4Addr::new(octets[0], octets[1], octets[2], octets[3]);
-        SocketAddr::new(IpAddr::V4(address), port)
-    });
-    let is_here = card[8..16] == mine[8..16];
-    let pid = i32::from_le_bytes([card[16], card[17], card[18], card[19]]);
-    let name: Vec<u8> = card[CARD - NAME..].iter().copied().take_while(|&byte| byte != 0).collect();
-    Peer {
-        addresses: addresses.collect(),
-        host: String::from_utf8_lossy(&name).into_owned(),
-        pid: is_here.then_some(pid),
-        heard: Instant::now(),
-        is_named: false,
-        has_gone: false,
-    }
-}
-
-/// A number that nobody can guess.
-fn random() -> u64 {
-    use std::hash::{BuildHasher, Hasher};
-    // The standard library seeds each of these from the system's source of randomness.
-    std::collections::hash_map::RandomState::new().build_hasher().finish()
-}
-
-/// A number for this machine and what of its processes can be seen from here.
-fn machine() -> u64 {
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let space = std::fs::read_link("/proc/self/ns/pid").map(|link| link.to_string_lossy().into_owned());
-    let words = boot + &space.unwrap_or_default();
-    words.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
-}
-
-/// The addresses at which others may reach this process: those of its interfaces, and last the one for itself.
-fn interfaces() -> Vec<Ipv4Addr> {
-    let mut found = Vec::new();
-    let mut list: *mut libc::ifaddrs = std::ptr::null_mut();
-    // SAFETY: `list` is where the call leaves a list.
-    if unsafe { libc::getifaddrs(&raw mut list) } == 0 {
-        let mut next = list;
-        while !next.is_null() {
-            // SAFETY: it is an entry of the list, which is freed below.
-            let entry = unsafe { &*next };
-            next = entry.ifa_next;
-            if entry.ifa_addr.is_null() {
-                continue;
-            }
-            // SAFETY: an address that is there has a family.
-            if i32::from(unsafe { (*entry.ifa_addr).sa_family }) != libc::AF_INET {
-                continue;
-            }
-            // SAFETY: one of this family is such an address, wherever it lies.
-            let address = unsafe { entry.ifa_addr.cast::<libc::sockaddr_in>().read_unaligned() };
-            found.push(Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr)));
-        }
-        // SAFETY: the list is the one from above, and nothing points into it any more.
-        unsafe { libc::freeifaddrs(list) };
-    }
-    found.sort_by_key(Ipv4Addr::is_loopback);
-    found.truncate(ADDRESSES);
-    found
+    processes::give_up(why)
 }
 
 #[cfg(test)]

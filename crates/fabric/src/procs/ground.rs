@@ -20,6 +20,8 @@ use super::{
 use crate::{
     failure::Failure,
     ground::{CHANNELS, Ground, STREAMS, Speaker, Stream, Words},
+    sight::Pen,
+    threads::wait::{Crowd, Habit, Patience, Turn},
 };
 use std::{
     cell::Cell,
@@ -124,8 +126,11 @@ pub struct Forked {
     settled: u32,
     /// The copy of each channel's streams that I fill, or was handed over at the last turn plus one.
     copies: [usize; CHANNELS],
-    spins: u32,
+    habit: Habit,
+    /// With more processes than cores the one that is waited for may need this very core.
+    _crowd: Crowd,
     fences: Fences,
+    pen: Pen,
     heap: Heap,
     can_reach: Cell<Option<bool>>,
     /// Mostly empty.
@@ -155,16 +160,19 @@ impl Forked {
             return Err(std::io::ErrorKind::OutOfMemory.into());
         }
         let heap = Heap::new(layout.heaps + team.rank() * layout.heap, layout.heap);
-        // With more processes than cores the one that is waited for may need this very core.
-        let spins = if size <= crate::threads::cores() { 20_000 } else { 0 };
+        let (habit, crowd) = (Habit::of_rank(team.rank()), Crowd::enter_alone(size));
+        let pen = team.pen();
+        pen.begin();
         Ok(Self {
             team,
+            pen,
             shared,
             layout,
             entered: 0,
             settled: 0,
             copies: [0; CHANNELS],
-            spins,
+            habit,
+            _crowd: crowd,
             fences: Fences::register(),
             heap,
             can_reach: Cell::new(None),
@@ -193,24 +201,35 @@ impl Forked {
 
     /// Waits until a number of another process has come as far as mine.
     #[inline]
-    fn wait(&self, look: impl Fn() -> u32, mine: u32, nap: impl Fn(u32)) -> Result<(), Failure> {
+    fn wait(&self, other: usize, look: impl Fn() -> u32, mine: u32, nap: impl Fn(u32)) -> Result<(), Failure> {
         let is_there = |theirs: u32| theirs.wrapping_sub(mine).cast_signed() >= 0;
-        for _ in 0..self.spins {
+        let mut patience = Patience::new(&self.habit);
+        loop {
             if is_there(look()) {
+                patience.learn();
                 return Ok(());
             }
-            std::hint::spin_loop();
+            match patience.next() {
+                Turn::Spin => std::hint::spin_loop(),
+                Turn::Yield => patience.give_way(),
+                Turn::Sleep => break,
+            }
         }
-        loop {
+        let is_mine = self.pen.wait(|| Some(other));
+        let outcome = loop {
             let seen = look();
             if is_there(seen) {
-                return Ok(());
+                break Ok(());
             }
             if let Some(failure) = self.team.raised() {
-                return Err(failure);
+                break Err(failure);
             }
             nap(seen);
+        };
+        if is_mine {
+            self.pen.go_on();
         }
+        outcome
     }
 
     fn meet(&mut self, mine: &Words, said: &mut Vec<Words>) -> Result<(), Failure> {
@@ -227,7 +246,7 @@ impl Forked {
         said.clear();
         for rank in 0..self.layout.size {
             let Said { entered, words } = &self.place(rank).said[copy];
-            self.wait(|| entered.get(), self.entered, |seen| entered.sleep(seen, self.fences))?;
+            self.wait(rank, || entered.get(), self.entered, |seen| entered.sleep(seen, self.fences))?;
             said.push(std::array::from_fn(|at| words[at].load(Ordering::Relaxed)));
         }
         Ok(())
@@ -269,7 +288,7 @@ impl Forked {
     /// put before this step.
     fn wait_settled(&self, other: usize) -> bool {
         let settled = &self.place(other).settled;
-        self.wait(|| settled.load(Ordering::Acquire), self.settled, |_| std::thread::yield_now()).is_ok()
+        self.wait(other, || settled.load(Ordering::Acquire), self.settled, |_| std::thread::yield_now()).is_ok()
     }
 }
 
@@ -371,6 +390,10 @@ impl Ground for Forked {
         start.addr().get().checked_sub(base).is_some_and(|at| self.heap.free(at))
     }
 
+    fn pen(&self) -> Pen {
+        self.pen.clone()
+    }
+
     fn speaker(&self) -> Option<Speaker> {
         Some(self.team.speaker())
     }
@@ -386,6 +409,7 @@ impl Ground for Forked {
     }
 
     fn end(self: Box<Self>) -> Option<Failure> {
+        self.pen.end();
         self.team.end()
     }
 }

@@ -21,6 +21,7 @@ use crate::{
     failure::Failure,
     memory::{fitting, try_make_room},
     messages::{Kind, Link, Packet, Stamp},
+    sight::Pen,
     threads::wait::{Habit, Patience, Turn},
     tray::Tray,
 };
@@ -83,6 +84,7 @@ pub(super) struct ProcsLink {
     /// Vectors whose bytes have gone.
     spare: Vec<Vec<u8>>,
     habit: Rc<Habit>,
+    pen: Pen,
 }
 
 impl ProcsLink {
@@ -109,6 +111,7 @@ impl ProcsLink {
             pieces: VecDeque::new(),
             spare: Vec::new(),
             habit: Rc::new(Habit::of_rank(rank)),
+            pen: team.pen(),
         })
     }
 
@@ -271,7 +274,7 @@ impl ProcsLink {
         let mut bytes = fitting(&mut self.spare, header.len);
         if !carry::fetch(self.cord.pid(from), place as usize, header.len, &mut bytes) {
             // It may be gone, and then that is the failure.
-            self.cord.await_failure();
+            self.cord.await_death_of(from);
             return Err(self.cord.check().err().unwrap_or(damaged));
         }
         self.send_any(from, Header { body: Body::Read, len: 0, ..header }, Vec::new())?;
@@ -529,6 +532,10 @@ impl Link for ProcsLink {
         self.cord.check()?;
         self.take_in(None)?;
         self.send_waiting()
+    }
+
+    fn pen(&self) -> Pen {
+        self.pen.clone()
     }
 
     fn shares(&self, _: usize) -> bool {

@@ -20,3 +20,4 @@ mod team;
 pub use ground::Forked;
 pub use run::run;
 pub use team::{MOST, Team, Terms};
+pub(crate) use team::{Sheet, UNWINDING};

@@ -6,28 +6,25 @@ use super::{
     team::{MOST, Team, Terms},
 };
 use crate::{
-    circle::{Alarm as _, Circle},
+    circle::{Circle, or_raise},
     failure::Failure,
     messages::{MessageCircle, Secret},
     nest::Name,
     threads::{
-        Options, affinity,
+        Options, affinity, exit,
         pool::{be_processor, forget_workers},
         wait::Crowd,
     },
 };
 use std::{
-    any::Any,
     io::{self, Write as _},
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     thread,
     time::Duration,
 };
 
-/// How long those who compute have to hear of a failure until they are ended.
+/// How much time to itself one who computes has to hear of a failure until it is ended.
 const GRACE: Duration = Duration::from_millis(450);
-
-type Payload = Box<dyn Any + Send>;
 
 /// Forks this process into `processors`, runs `body` in each of them with its end of the circle of all, and returns
 /// what it returned in this one, which is process 0, with the failure that has ended the run, if one has, in whichever
@@ -67,7 +64,8 @@ fn run_with<R: Send>(
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
     let secret = Secret::draw();
-    let team = fork(processors, Terms { grace: GRACE, last_words: words })?;
+    exit::watch();
+    let team = fork(processors, Terms { grace: GRACE, last_words: words, limits: options.limits })?;
     let is_first = team.rank() == 0;
     let _crowd = if is_first {
         Crowd::enter(processors)
@@ -76,7 +74,7 @@ fn run_with<R: Send>(
         Crowd::enter_alone(processors)
     };
     let outcome = thread::scope(|scope| {
-        let thread = thread::Builder::new().name("superstep".to_owned()).stack_size(options.stack_bytes);
+        let thread = thread::Builder::new().name(format!("superstep {}", team.rank())).stack_size(options.stack_bytes);
         thread
             .spawn_scoped(scope, || be_processor_of(&team, options, may_reach, secret, &body))
             .map(thread::ScopedJoinHandle::join)
@@ -129,25 +127,20 @@ fn be_processor_of<R>(
 ) -> Option<R> {
     let (rank, size, cord) = (team.rank(), team.size(), team.cord());
     be_processor();
+    let pen = team.pen();
+    pen.begin();
     if options.pin {
         affinity::bind(Some(rank));
     }
     let circle = MessageCircle::root(ProcsLink::new(team, may_reach)?, size, rank, secret);
     let all: Vec<usize> = (0..size).collect();
     let mut end = circle.join(Name::END, &all, rank);
-    let result = catch_unwind(AssertUnwindSafe(|| body(Box::new(circle))));
-    if let Err(payload) = &result {
-        cord.raise(Failure::GaveUp { rank, report: text(payload).as_bytes().into() });
-    }
+    let result =
+        catch_unwind(AssertUnwindSafe(|| or_raise(&cord, rank, || exit::being(rank, || body(Box::new(circle))))));
     // Nobody's run has ended well before everybody's has. If one fails, the board says so.
     let _ = end.wait();
+    pen.end();
     Some(result.unwrap_or_else(|payload| resume_unwind(payload)))
-}
-
-/// What a panic has said.
-fn text(payload: &Payload) -> &str {
-    let text = payload.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic that is not a text")
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use crate::{
     failure::Failure,
     ground::Speaker,
     processes::{keeps_children, without_signals},
+    sight::{Limits, Lookout, Pen, Sighting, Stint, Verdict},
 };
 use std::{
     io,
@@ -38,6 +39,8 @@ struct Board {
     len: AtomicU32,
     failure: [AtomicU8; 1 << 16],
     seats: [Seat; MOST],
+    /// What can be seen of the processes.
+    sightings: [Sighting; MOST],
 }
 
 // SAFETY: atomics alone.
@@ -57,8 +60,11 @@ const RAISED: u32 = u32::MAX;
 /// What happens when a team fails.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
-    /// How long those who compute have until they are ended.
+    /// How much time to itself one who computes has until it is ended: that in which it runs, or sleeps because it
+    /// wants to. One who has heard of the failure, and is on its way out, has twenty times as much.
     pub grace: Duration,
+    /// How long a process may wait.
+    pub limits: Limits,
     /// What process 0 prints for a failure that has ended it; nothing if that is empty, or if somebody has said why.
     pub last_words: fn(&Failure) -> String,
 }
@@ -188,6 +194,11 @@ impl Team {
         self.board().raised.load(Ordering::Acquire) == RAISED
     }
 
+    /// With what this process writes down where it is.
+    pub(super) fn pen(&self) -> Pen {
+        Pen::of_team(Sheet(Arc::clone(&self.shared)), self.rank)
+    }
+
     /// What a process holds on to of its team; others may, beyond the team's end.
     pub(super) fn cord(&self) -> Cord {
         Cord { shared: Arc::clone(&self.shared), rank: self.rank }
@@ -220,6 +231,18 @@ impl Team {
     }
 }
 
+/// What can be seen of the processes of a team.
+#[derive(Clone)]
+pub(crate) struct Sheet(Arc<Shared>);
+
+impl Sheet {
+    /// That of one of them.
+    #[inline]
+    pub(crate) fn sighting(&self, rank: usize) -> &Sighting {
+        &self.0.get::<Board>(0).sightings[rank]
+    }
+}
+
 /// The board of a team, and whose hand is on it.
 #[derive(Clone)]
 pub(super) struct Cord {
@@ -239,7 +262,7 @@ impl Cord {
     /// Fails once the team was stopped.
     #[inline]
     pub(super) fn check(&self) -> Result<(), Failure> {
-        if self.is_raised() { Err(self.raised().unwrap_or(Failure::Damaged { rank: 0 })) } else { Ok(()) }
+        if self.is_raised() { Err(self.failure()) } else { Ok(()) }
     }
 
     #[inline]
@@ -247,16 +270,21 @@ impl Cord {
         self.board().raised.load(Ordering::Acquire) == RAISED
     }
 
+    #[cold]
+    fn failure(&self) -> Failure {
+        Pen::of_team(Sheet(Arc::clone(&self.shared)), self.rank).hear();
+        self.raised().unwrap_or(Failure::Damaged { rank: 0 })
+    }
+
     /// The system's number of a process.
     pub(super) fn pid(&self, rank: usize) -> i32 {
         pid(self.board(), rank)
     }
 
-    /// Waits for a failure that should be known soon, if there is one.
+    /// Waits until the watch has written down that a process has died, if it has.
     #[cold]
-    pub(super) fn await_failure(&self) {
-        let since = Instant::now();
-        while !self.is_raised() && since.elapsed() < Duration::from_secs(1) {
+    pub(super) fn await_death_of(&self, rank: usize) {
+        while !self.is_raised() && !is_alive(self.pid(rank)) {
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -362,6 +390,40 @@ fn end_all(children: &[Child]) {
     children.iter().for_each(Child::forget);
 }
 
+/// Whether a process is there, and not only waiting to be waited for.
+fn is_alive(pid: i32) -> bool {
+    match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
+        // The name before it may hold anything.
+        Ok(stat) => !stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with(['Z', 'X'])),
+        // Where nothing is known of processes, or of this one, nothing is waited for.
+        Err(_) => pid <= 0 || std::fs::metadata("/proc/self/stat").is_err(),
+    }
+}
+
+/// How much more time one has who has heard of the failure.
+pub(crate) const UNWINDING: u32 = 20;
+
+/// Who of a team is left after it has failed, and how much time each has had since.
+struct Stints {
+    terms: Terms,
+    /// For each process, once it is looked at.
+    had: Vec<Option<Stint>>,
+}
+
+impl Stints {
+    fn new(size: usize, terms: Terms) -> Self {
+        Self { terms, had: (0..size).map(|_| None).collect() }
+    }
+
+    /// Whether a process has had all its time. It is looked at about every `period`.
+    fn is_over(&mut self, board: &Board, rank: usize, period: Duration) -> bool {
+        let (sighting, pid) = (&board.sightings[rank], board.seats[rank].pid.load(Ordering::Relaxed));
+        let task = Some(sighting.task()).filter(|&task| task != 0).unwrap_or(pid);
+        let had = self.had[rank].get_or_insert_with(|| Stint::of(pid, task)).had(period);
+        had >= self.terms.grace * if sighting.has_heard() { UNWINDING } else { 1 }
+    }
+}
+
 /// Waits for the ends of the children of process 0, and sees to it that all end if one does before its time. They are
 /// not forgotten: others may be about to use their numbers.
 fn watch(shared: &Shared, children: &[Child], is_home: &AtomicBool, terms: Terms) {
@@ -369,12 +431,16 @@ fn watch(shared: &Shared, children: &[Child], is_home: &AtomicBool, terms: Terms
     let mut files: Vec<libc::pollfd> = children.iter().map(Child::watched).collect();
     let has_files = files.iter().all(|file| file.fd >= 0);
     let mut left: Vec<usize> = (0..children.len()).collect();
-    let mut deadline: Option<Instant> = None;
+    let mut stints: Option<Stints> = None;
+    let mut ended = Vec::new();
+    let mut lookout = Lookout::new(children.len() + 1, terms.limits);
+    let looks_every = terms.limits.period().unwrap_or(Duration::MAX);
     while !left.is_empty() {
         // A failure that is raised elsewhere is seen at the next look; without such files, an end is as well.
-        let nap = if has_files && deadline.is_none() { 100 } else { 5 };
+        let nap = if has_files && stints.is_none() { 100 } else { 5 + left.len() / 8 };
+        let nap = Duration::from_millis(nap as u64).min(looks_every);
         // SAFETY: the list lives in this function, and its length is right.
-        unsafe { libc::poll(files.as_mut_ptr(), files.len() as libc::nfds_t, nap) };
+        unsafe { libc::poll(files.as_mut_ptr(), files.len() as libc::nfds_t, nap.as_millis() as libc::c_int) };
         left.retain(|&at| {
             let Some(end) = children[at].ended() else { return true };
             files[at].fd = -1;
@@ -388,18 +454,30 @@ fn watch(shared: &Shared, children: &[Child], is_home: &AtomicBool, terms: Terms
             }
             false
         });
-        if board.raised.load(Ordering::Acquire) == RAISED && deadline.is_none() {
-            deadline = Some(Instant::now() + terms.grace);
+        if board.raised.load(Ordering::Acquire) != RAISED {
+            look_around(board, &mut lookout, children.len() + 1);
+            continue;
         }
-        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            left.drain(..).for_each(|at| children[at].end());
-        }
+        let stints = stints.get_or_insert_with(|| Stints::new(children.len() + 1, terms));
+        left.retain(|&at| {
+            let is_over = stints.is_over(board, at + 1, nap);
+            if is_over {
+                children[at].end();
+                ended.push(at + 1);
+            }
+            !is_over
+        });
+    }
+    if !ended.is_empty() && !terms.grace.is_zero() {
+        let names: Vec<String> = ended.iter().map(ToString::to_string).collect();
+        eprintln!("superstep: processes that went on after the run had failed were ended: {}", names.join(", "));
     }
     // Process 0 itself may compute, and never hear of it.
-    let Some(deadline) = deadline else { return };
+    let Some(mut stints) = stints else { return };
+    let nap = Duration::from_millis(5);
     while !is_home.load(Ordering::Acquire) {
-        if Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(1));
+        if !stints.is_over(board, 0, nap) {
+            std::thread::sleep(nap);
             continue;
         }
         let words = raised(board).map_or_else(String::new, |failure| (terms.last_words)(&failure));
@@ -408,5 +486,18 @@ fn watch(shared: &Shared, children: &[Child], is_home: &AtomicBool, terms: Terms
         }
         // SAFETY: it ends the process.
         unsafe { libc::_exit(1) };
+    }
+}
+
+/// Looks whether a process has waited long.
+fn look_around(board: &Board, lookout: &mut Lookout, size: usize) {
+    let now = Instant::now();
+    for (rank, sighting) in board.sightings[..size].iter().enumerate() {
+        lookout.look(rank, sighting.mark(), now);
+    }
+    match lookout.judge(now, None, |rank| board.sightings[rank].place()) {
+        None => {}
+        Some(Verdict::Notice(line)) => eprintln!("superstep: {line}"),
+        Some(Verdict::Stalled(words)) => write(board, 0, 0, &Failure::Stalled { words }),
     }
 }

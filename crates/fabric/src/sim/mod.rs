@@ -12,9 +12,10 @@
 mod turns;
 
 use crate::{
-    circle::Circle,
+    circle::{Alarm, Circle, or_raise},
     messages::{MessageCircle, Secret},
-    threads::{Options, pool::Crew},
+    sight::monitor,
+    threads::{Options, exit, pool::Crew},
 };
 use std::{io, sync::Arc};
 use turns::{Turns, TurnsLink};
@@ -46,11 +47,18 @@ pub fn run<R: Send>(
     body: impl Fn(Box<dyn Circle>) -> R + Sync,
 ) -> io::Result<Vec<R>> {
     let crew = Crew::hire(processors, options)?;
+    exit::watch();
     let turns = Arc::new(Turns::new(processors, seed));
+    let _watch = monitor::watch(turns.board(), options.limits, Arc::clone(&turns) as Arc<dyn Alarm>);
     Ok(crew.run(|rank| {
+        let pen = turns.pen(rank);
+        pen.begin();
         turns.begin(rank);
         let _end = turns.at_end(rank);
         let link = TurnsLink { turns: Arc::clone(&turns), rank, shares: memory == Memory::Shared };
-        body(Box::new(MessageCircle::root(link, processors, rank, Secret::of_seed(seed))))
+        let circle = Box::new(MessageCircle::root(link, processors, rank, Secret::of_seed(seed)));
+        let result = or_raise(&*turns, rank, || exit::being(rank, || body(circle)));
+        pen.end();
+        result
     }))
 }

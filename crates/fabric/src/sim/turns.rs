@@ -4,6 +4,7 @@ use crate::{
     circle::Alarm,
     failure::Failure,
     messages::{Link, Packet},
+    sight::{self, Pen, Sighting},
 };
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -46,6 +47,7 @@ pub(super) struct Turns {
     table: Mutex<Table>,
     /// One for each processor, which waits there for its turn.
     calls: Vec<Condvar>,
+    board: Arc<[Sighting]>,
 }
 
 impl Turns {
@@ -53,7 +55,20 @@ impl Turns {
         let mail = (0..processors).map(|_| BTreeMap::new()).collect();
         let states = vec![State::Coming; processors];
         let table = Table { dice: Dice(seed), states, turn: None, mail, failure: None };
-        Self { table: Mutex::new(table), calls: (0..processors).map(|_| Condvar::new()).collect() }
+        Self {
+            table: Mutex::new(table),
+            calls: (0..processors).map(|_| Condvar::new()).collect(),
+            board: sight::board(processors),
+        }
+    }
+
+    /// What can be seen of the processors.
+    pub(super) fn board(&self) -> &Arc<[Sighting]> {
+        &self.board
+    }
+
+    pub(super) fn pen(&self, rank: usize) -> Pen {
+        Pen::here(&self.board, rank)
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
@@ -101,7 +116,14 @@ impl Turns {
     }
 
     fn await_turn<'a>(&'a self, table: MutexGuard<'a, Table>, rank: usize) -> MutexGuard<'a, Table> {
-        self.calls[rank].wait_while(table, |table| table.turn != Some(rank)).unwrap_or_else(PoisonError::into_inner)
+        let pen = self.pen(rank);
+        let is_mine = table.turn != Some(rank) && pen.wait(|| None);
+        let is_anothers = |table: &mut Table| table.turn != Some(rank);
+        let table = self.calls[rank].wait_while(table, is_anothers).unwrap_or_else(PoisonError::into_inner);
+        if is_mine {
+            pen.go_on();
+        }
+        table
     }
 
     /// Lets the seed decide who goes on, this processor or another.
@@ -189,6 +211,10 @@ impl Link for TurnsLink {
     fn pause(&mut self) -> Result<(), Failure> {
         let table = self.turns.yield_turn(self.turns.lock(), self.rank);
         table.failure.clone().map_or(Ok(()), Err)
+    }
+
+    fn pen(&self) -> Pen {
+        self.turns.pen(self.rank)
     }
 
     fn shares(&self, _: usize) -> bool {

@@ -4,17 +4,49 @@
 //! afterwards. A thread that looked too early finds the token that `unpark` left and does not sleep.
 
 use super::sync::{AtomicBool, Mutex, Ordering, Thread};
-use crate::{circle::Alarm, failure::Failure};
+use crate::{
+    circle::Alarm,
+    failure::Failure,
+    sight::{self, Pen, Sighting},
+};
 use std::sync::OnceLock;
 
-#[derive(Default)]
 pub(crate) struct Cord {
     raised: AtomicBool,
     first: OnceLock<Failure>,
     threads: Mutex<Vec<Thread>>,
+    /// What can be seen of the threads, of which the first is this number of the whole run.
+    board: std::sync::Arc<[Sighting]>,
+    base: usize,
 }
 
 impl Cord {
+    /// For so many threads, the first of which is number `base` of the whole run.
+    pub(crate) fn new(threads: usize, base: usize) -> Self {
+        Self {
+            raised: AtomicBool::new(false),
+            first: OnceLock::new(),
+            threads: Mutex::new(Vec::new()),
+            board: sight::board(threads),
+            base,
+        }
+    }
+
+    /// What can be seen of the threads.
+    pub(crate) fn board(&self) -> &std::sync::Arc<[Sighting]> {
+        &self.board
+    }
+
+    /// That of a thread.
+    pub(crate) fn pen(&self, thread: usize) -> Pen {
+        Pen::here(&self.board, thread)
+    }
+
+    /// The number of a thread in the whole run.
+    pub(crate) fn number(&self, thread: usize) -> usize {
+        self.base + thread
+    }
+
     /// Counts the calling thread among those to wake.
     pub(crate) fn enlist(&self) {
         self.threads.lock().expect("nothing panics under this lock").push(super::sync::thread::current());

@@ -5,6 +5,7 @@ use crate::{
     circle::{Alarm, Circle, Counts, Meld, Melded, Shared, Silence},
     failure::Failure,
     nest::Name,
+    sight::Pen,
     tray::Tray,
 };
 
@@ -19,7 +20,8 @@ impl ThreadCircle {
     /// The end of the circle of all threads of a run.
     pub(crate) fn root(cord: Arc<Cord>, table: Arc<Table>, rank: usize) -> Self {
         cord.enlist();
-        Self { seat: Seat::take(table, rank), cord, nothing: Melded::default() }
+        let pen = cord.pen(rank);
+        Self { seat: Seat::take(table, rank, rank, pen), cord, nothing: Melded::default() }
     }
 }
 
@@ -83,7 +85,17 @@ impl Circle for ThreadCircle {
     fn join(&self, name: Name, members: &[usize], rank: usize) -> Box<dyn Circle> {
         let lay = || Arc::new(Table::new(members.len()));
         let table = self.seat.table().further.find(name, members.len(), lay);
-        Box::new(Self { seat: Seat::take(table, rank), cord: Arc::clone(&self.cord), nothing: Melded::default() })
+        let (number, pen) = self.seat.identity();
+        let seat = Seat::take(table, rank, number, pen);
+        Box::new(Self { seat, cord: Arc::clone(&self.cord), nothing: Melded::default() })
+    }
+
+    fn number(&self, rank: usize) -> usize {
+        self.cord.number(self.seat.number_of(rank))
+    }
+
+    fn pen(&self) -> Pen {
+        self.seat.identity().1
     }
 
     fn alarm(&self) -> Arc<dyn Alarm> {

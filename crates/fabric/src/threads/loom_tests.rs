@@ -21,6 +21,7 @@ use super::{
 use crate::{
     circle::{Alarm, Meld, Melded},
     failure::Failure,
+    sight::Pen,
     tray::Tray,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -46,12 +47,12 @@ fn explore(bound: Option<usize>, model: impl Fn() + Send + Sync + 'static) {
 /// because loom's `unpark` also releases a thread that is blocked in a join.
 fn sit_down(size: usize, flat: usize, body: impl Fn(Seat, &Arc<Cord>) + Send + Sync + 'static) {
     let table = Arc::new(Table::with_flat_limit(size, flat));
-    let cord = Arc::new(Cord::default());
+    let cord = Arc::new(Cord::new(0, 0));
     let body = std::sync::Arc::new(body);
     let member = |rank: usize| {
         let (table, cord, body) = (Arc::clone(&table), Arc::clone(&cord), std::sync::Arc::clone(&body));
         move || {
-            body(Seat::take(table, rank), &cord);
+            body(Seat::take(table, rank, rank, Pen::default()), &cord);
         }
     };
     let threads: Vec<_> = (0..size).map(|rank| thread::spawn(member(rank))).collect();
@@ -206,7 +207,7 @@ fn leaving(size: usize, flat: usize, bound: Option<usize>) {
             }
             meet(&mut seat, 2, cord);
             drop(seat);
-            let mut seat = Seat::take(Arc::clone(&rest), rank);
+            let mut seat = Seat::take(Arc::clone(&rest), rank, rank, Pen::default());
             meet(&mut seat, 3, cord);
         });
     });

@@ -10,6 +10,7 @@
 //!   all jobs are counted as done. So whatever the job borrows outlives its use.
 
 use super::{affinity, room, wait::Crowd};
+use crate::sight::Limits;
 use std::{
     any::Any,
     cell::Cell,
@@ -29,11 +30,15 @@ pub struct Options {
     pub pin: bool,
     /// How much stack each processor has. Memory is taken only as it is used.
     pub stack_bytes: usize,
+    /// The number of the first of them in a larger run: threads are named by their numbers.
+    pub first: usize,
+    /// How long a processor may wait.
+    pub limits: Limits,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { pin: false, stack_bytes: 64 << 20 }
+        Self { pin: false, stack_bytes: 64 << 20, first: 0, limits: Limits::default() }
     }
 }
 
@@ -53,6 +58,7 @@ struct Job {
 struct Worker {
     /// How many were started before it.
     number: usize,
+    number_in_run: usize,
     thread: JoinHandle<()>,
     desk: Arc<Desk>,
     stack_bytes: usize,
@@ -71,7 +77,7 @@ struct Latch {
     left: AtomicUsize,
     caller: Thread,
     caller_asleep: AtomicBool,
-    panic: Mutex<Option<Box<dyn Any + Send>>>,
+    panics: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 
 /// Workers without a job, in the order of their age.
@@ -117,8 +123,16 @@ pub(crate) struct Crew {
     pin: bool,
 }
 
+/// Drops what a panic carries, and lets a panic in that lead nowhere.
+fn dispose(payload: Box<dyn Any + Send>) {
+    if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(second);
+    }
+}
+
 impl Crew {
-    /// Takes idle workers with enough stack, the oldest first, and starts the missing ones.
+    /// Takes idle workers with enough stack, the oldest first, and starts the missing ones. A worker has the same number
+    /// in all its runs, so that its name can say it.
     ///
     /// So runs of one size have the same threads, in the same order: their caches are warm, and so are the arenas of
     /// the memory allocator, of which there are fewer than threads in a process that has run with many.
@@ -132,14 +146,25 @@ impl Crew {
     /// If `processors` is 0.
     pub(crate) fn hire(processors: usize, options: Options) -> io::Result<Self> {
         assert!(processors > 0, "a run needs a processor");
-        let mut crew = Self { workers: Vec::new(), pin: options.pin };
-        let is_fit = |worker: &mut Worker| worker.stack_bytes >= options.stack_bytes;
-        crew.workers.extend(lock(&IDLE).extract_if(.., is_fit).take(processors));
+        let Options { stack_bytes, first, pin, .. } = options;
+        let mut crew = Self { workers: Vec::new(), pin };
+        let mut is_taken: Vec<bool> = Vec::new();
+        let mut fits = |worker: &mut Worker| {
+            let rank = worker.number_in_run.wrapping_sub(first);
+            if rank >= processors || worker.stack_bytes < stack_bytes {
+                return false;
+            }
+            if is_taken.len() <= rank {
+                is_taken.resize(rank + 1, false);
+            }
+            !std::mem::replace(&mut is_taken[rank], true)
+        };
+        crew.workers.extend(lock(&IDLE).extract_if(.., &mut fits));
         let kept = crew.workers.len();
         room::check(processors, processors - kept)?;
         crew.workers.reserve_exact(processors - kept);
-        for _ in kept..processors {
-            match Worker::start(options.stack_bytes) {
+        for rank in (0..processors).filter(|&rank| !is_taken.get(rank).is_some_and(|is_taken| *is_taken)) {
+            match Worker::start(first + rank, stack_bytes) {
                 Ok(worker) => crew.workers.push(worker),
                 Err(error) => {
                     // What is short is to be had again when the caller learns of it.
@@ -152,6 +177,7 @@ impl Crew {
                 }
             }
         }
+        crew.workers.sort_unstable_by_key(|worker| worker.number_in_run);
         Ok(crew)
     }
 
@@ -176,16 +202,17 @@ impl Crew {
             left: AtomicUsize::new(self.workers.len()),
             caller: thread::current(),
             caller_asleep: AtomicBool::new(false),
-            panic: Mutex::new(None),
+            panics: Mutex::new(Vec::new()),
         });
         for (rank, worker) in self.workers.iter().enumerate() {
             worker.give(Some(Job { work, rank, pin: self.pin, done: Arc::clone(&latch) }));
         }
         latch.wait();
         drop(self);
-        let panic = lock(&latch.panic).take();
-        if let Some(payload) = panic {
-            resume_unwind(payload);
+        let mut panics = std::mem::take(&mut *lock(&latch.panics)).into_iter();
+        if let Some(first) = panics.next() {
+            panics.for_each(dispose);
+            resume_unwind(first);
         }
     }
 }
@@ -200,10 +227,10 @@ impl Drop for Crew {
 }
 
 impl Worker {
-    fn start(stack_bytes: usize) -> io::Result<Self> {
+    fn start(number_in_run: usize, stack_bytes: usize) -> io::Result<Self> {
         let desk = Arc::new(Desk::default());
         let mine = Arc::clone(&desk);
-        let named = thread::Builder::new().name("superstep".to_owned()).stack_size(stack_bytes);
+        let named = thread::Builder::new().name(format!("superstep {number_in_run}")).stack_size(stack_bytes);
         let thread = named.spawn(move || {
             let mut pinned = false;
             while let Some(job) = mine.take() {
@@ -211,7 +238,7 @@ impl Worker {
             }
         })?;
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
-        Ok(Self { number, thread, desk, stack_bytes })
+        Ok(Self { number, number_in_run, thread, desk, stack_bytes })
     }
 
     /// Gives it a job, or none: then it ends.
@@ -249,7 +276,8 @@ impl Job {
         let outcome = catch_unwind(AssertUnwindSafe(|| (self.work)(self.rank)));
         BUSY.set(false);
         if let Err(payload) = outcome {
-            lock(&self.done.panic).get_or_insert(payload);
+            // None is dropped here: that runs code of the program, and a panic of it would end this worker.
+            lock(&self.done.panics).push(payload);
         }
         self.done.count();
     }

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     circle::{Counts, Meld, Melded},
     failure::Failure,
+    sight::Pen,
     tray::Tray,
     tree::{self, Scratch},
 };
@@ -71,12 +72,16 @@ pub(crate) struct Seat {
     ladder: Vec<Rung>,
     habit: Habit,
     scratch: Scratch,
+    /// My number among the threads of the run, and with what I write down that I wait.
+    number: usize,
+    pen: Pen,
 }
 
 impl Seat {
-    /// Sits down. Each rank's seat is taken once, by the thread that will use it.
-    pub(crate) fn take(table: Arc<Table>, rank: usize) -> Self {
-        let taken = table.members[rank].thread.set(thread::current());
+    /// Sits down, as the thread of the run with this number. Each rank's seat is taken once, by the thread that will
+    /// use it.
+    pub(crate) fn take(table: Arc<Table>, rank: usize, number: usize, pen: Pen) -> Self {
+        let taken = table.members[rank].thread.set((thread::current(), number));
         assert!(taken.is_ok(), "rank {rank} of a circle was taken twice");
         let size = table.members.len();
         let ladder = if table.nodes.is_empty() { Vec::new() } else { ladder(rank, size) };
@@ -97,11 +102,23 @@ impl Seat {
             ladder,
             habit: Habit::of_rank(rank),
             scratch: Scratch::default(),
+            number,
+            pen,
         }
     }
 
     pub(super) fn table(&self) -> &Table {
         &self.table
+    }
+
+    /// My number among the threads of the run, and with what I write down where I am.
+    pub(crate) fn identity(&self) -> (usize, Pen) {
+        (self.number, self.pen.clone())
+    }
+
+    /// A member's number among the threads of the run, once it has sat down.
+    pub(crate) fn number_of(&self, rank: usize) -> usize {
+        self.table.members[rank].thread.get().map_or(rank, |(_, number)| *number)
     }
 
     pub(crate) fn rank(&self) -> usize {
@@ -168,12 +185,18 @@ impl Seat {
     /// Fails once the alarm was raised, and so for good where one of my waits did (T5).
     #[inline]
     fn check(&self, cord: &Cord) -> Result<(), Failure> {
-        cord.check()?;
+        self.heed(cord)?;
         assert_eq!(
             self.held, self.entered,
             "a member came back to a circle that it had left, or in which it had panicked"
         );
         Ok(())
+    }
+
+    /// Fails once the alarm was raised.
+    #[inline]
+    fn heed(&self, cord: &Cord) -> Result<(), Failure> {
+        cord.check().inspect_err(|_| self.pen.hear())
     }
 
     fn copy(&self) -> usize {
@@ -280,14 +303,41 @@ impl Seat {
             match patience.next() {
                 Turn::Spin => std::hint::spin_loop(),
                 Turn::Yield => patience.give_way(),
-                Turn::Sleep => self.sleep(whom, cord, &here),
+                Turn::Sleep => return self.sleep_until(whom, cord, &here),
             }
             if here() {
                 patience.learn();
                 return Ok(());
             }
-            cord.check()?;
+            self.heed(cord)?;
         }
+    }
+
+    /// Sleeps until what I wait for is there, and says meanwhile for whom I wait.
+    #[cold]
+    fn sleep_until(&self, whom: u32, cord: &Cord, here: &impl Fn() -> bool) -> Result<(), Failure> {
+        let rank = || if whom == ANYBODY { self.missing() } else { Some(whom as usize) };
+        let is_mine = self.pen.wait(|| rank().map(|rank| cord.number(self.number_of(rank))));
+        let outcome = loop {
+            self.sleep(whom, cord, here);
+            if here() {
+                break Ok(());
+            }
+            if let Err(failure) = self.heed(cord) {
+                break Err(failure);
+            }
+        };
+        if is_mine {
+            self.pen.go_on();
+        }
+        outcome
+    }
+
+    /// The first member that has not entered the meeting that I am in, if I am in one.
+    fn missing(&self) -> Option<usize> {
+        let copy = self.copy();
+        let has_come = |rank: usize| self.table.members[rank].copies[copy].published.load(Ordering::Relaxed);
+        (0..self.size()).find(|&rank| self.held < self.entered && has_come(rank) < self.entered)
     }
 
     /// Sleeps until somebody wakes me, unless what I wait for is there already.
@@ -382,7 +432,7 @@ impl Seat {
     /// Sends a letter: as a card if it is short, else into the box of `to`.
     #[inline]
     pub(crate) fn send_letter(&mut self, to: usize, letter: &mut Tray, cord: &Cord) -> Result<(), Failure> {
-        cord.check()?;
+        self.heed(cord)?;
         let (letters, post) = (&self.table.members[to].letters, &mut self.posts[to]);
         let Post { sent: number, cards_sent, cards_read, .. } = post;
         if letter.moved.is_empty() && letters.write_card(self.rank, *cards_sent, cards_read, *number, &letter.bytes) {
@@ -399,7 +449,7 @@ impl Seat {
     /// Takes the next letter that has come.
     #[inline]
     pub(crate) fn next_letter(&mut self, letter: &mut Tray, cord: &Cord) -> Result<Option<usize>, Failure> {
-        cord.check()?;
+        self.heed(cord)?;
         let letters = &self.table.members[self.rank].letters;
         for (from, post) in self.posts.iter_mut().enumerate().take(CARDS_UP_TO) {
             if let Some(len) = letters.card(from, post.cards_taken, post.taken) {
@@ -431,7 +481,7 @@ impl Seat {
     /// Enters the next count.
     #[inline]
     pub(crate) fn enter_count(&mut self, mine: Counts, cord: &Cord) -> Result<(), Failure> {
-        cord.check()?;
+        self.heed(cord)?;
         assert!(self.has_sum, "a member entered a count before it had the sum of the last");
         self.count += 1;
         (self.entered_count, self.has_sum) = (0, false);
@@ -453,7 +503,7 @@ impl Seat {
     /// The sum of the count that I have entered.
     #[inline]
     pub(crate) fn counted(&mut self, cord: &Cord) -> Result<Option<Counts>, Failure> {
-        cord.check()?;
+        self.heed(cord)?;
         if self.has_sum || !self.is_counted() {
             return Ok(None);
         }
@@ -467,7 +517,7 @@ impl Seat {
 
     /// Waits for a letter or a sum.
     pub(crate) fn rest(&mut self, cord: &Cord) -> Result<(), Failure> {
-        cord.check()?;
+        self.heed(cord)?;
         let (table, count, seen, has_sum) = (&self.table, self.count, self.entered_count, self.has_sum);
         let (mine, found, posts) = (&table.members[self.rank].letters, self.found, &self.posts);
         let is_there = |(from, post): (usize, &Post)| mine.card(from, post.cards_taken, post.taken).is_some();

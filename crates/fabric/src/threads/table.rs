@@ -82,8 +82,8 @@ pub(super) struct Member {
     pub(super) trays: OnceLock<Box<[TrayPair]>>,
     /// What comes for it without a meeting.
     pub(super) letters: LetterBox,
-    /// Whom to wake; known once the member has sat down.
-    pub(super) thread: OnceLock<Thread>,
+    /// Whom to wake, and its number among the threads of the run; known once the member has sat down.
+    pub(super) thread: OnceLock<(Thread, usize)>,
     /// 0 while awake, else one more than the member that is waited for ([`ANYBODY`] in a tree).
     pub(super) asleep: AtomicU32,
 }
@@ -194,7 +194,7 @@ impl Table {
         let member = &self.members[rank];
         if self.sleepers.load(Ordering::Relaxed) > 0
             && member.asleep.load(Ordering::Relaxed) != 0
-            && let Some(thread) = member.thread.get()
+            && let Some((thread, _)) = member.thread.get()
         {
             thread.unpark();
         }
@@ -211,7 +211,7 @@ impl Table {
     fn wake(&self, which: impl Fn(u32) -> bool) {
         for member in &self.members {
             if which(member.asleep.load(Ordering::Relaxed))
-                && let Some(thread) = member.thread.get()
+                && let Some((thread, _)) = member.thread.get()
             {
                 thread.unpark();
             }

@@ -15,11 +15,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Polls before the first yield where cores are to be had: a few tenths of a millisecond, longer than it takes to wake
-/// a thread that sleeps.
-const SPINS: u32 = 20_000;
-/// Yields before sleep. In a tight loop of steps a few are enough, however many processors share a core.
-const YIELDS: u32 = 64;
+/// Polls before the first yield where cores are to be had: some microseconds. Who runs answers within that; who does
+/// not may need this very core, and then every further poll is in vain. That is how a foreign process that takes cores
+/// away now and then made a step a thousand times as long.
+const SPINS: u32 = 400;
+/// What yields may cost before sleep. One that gives the core to nobody costs 1, so that this lasts for a few tenths of
+/// a millisecond, longer than it takes to wake a thread that sleeps.
+const YIELDS: u32 = 2048;
+/// What a yield costs that gave the core to somebody. In a tight loop of steps a few of them are enough, however many
+/// processors share a core.
+const DEAR: u32 = YIELDS / 64;
+/// Who had the core for longer than this did something with it.
+const SHORT: Duration = Duration::from_micros(2);
 
 /// Processors that are running now, over all runs of this process.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
@@ -64,8 +71,9 @@ impl Drop for Crowd {
 /// Then every spin is in vain, and giving the core away at once is a hundred times faster: the other one runs and
 /// answers. Or a processor shares its core with the foreign process: then giving the core away costs a whole slice of
 /// time, and spinning on is right, as it is where nobody else wants the core. How long the core was away tells which it
-/// was. A wait that ended after another processor had the core makes the seat spin half as long next time, any other
-/// twice as long. And where two go on sharing a core, one of them moves to another.
+/// was. A wait that ended after another processor had the core makes the seat spin half as long next time, one that
+/// ended after a foreign process had it changes nothing, and any other lets it spin twice as long. And where two go on
+/// sharing a core, one of them moves to another.
 #[derive(Debug)]
 pub(crate) struct Habit {
     spins: Cell<u32>,
@@ -134,7 +142,6 @@ impl<'a> Patience<'a> {
             self.spins -= 1;
             Turn::Spin
         } else if self.yields > 0 {
-            self.yields -= 1;
             Turn::Yield
         } else {
             Turn::Sleep
@@ -145,17 +152,26 @@ impl<'a> Patience<'a> {
     pub(crate) fn give_way(&mut self) {
         let left = Instant::now();
         thread::yield_now();
-        self.longest_absence = self.longest_absence.max(left.elapsed());
+        let absence = left.elapsed();
+        let price = if self.is_crowded || absence > SHORT { DEAR } else { 1 };
+        self.yields = self.yields.saturating_sub(price);
+        self.longest_absence = self.longest_absence.max(absence);
     }
 
     /// Learns from a wait that has ended. One that led to sleep says nothing: somebody was busy.
     #[inline]
     pub(crate) fn learn(self) {
         let Habit { spins: usual, in_vain, enough } = self.habit;
-        if self.is_crowded || self.yields == 0 {
+        // Nor does one that found at once what it was for: it may have been put there while this one gave way.
+        if self.is_crowded || self.yields == 0 || self.spins == usual.get() {
             return;
         }
-        let is_shared = self.spins == 0 && (NOBODY..FOREIGN).contains(&self.longest_absence);
+        let is_in_vain = self.spins == 0;
+        if is_in_vain && self.longest_absence >= FOREIGN {
+            // Nobody knows what a longer look would have found.
+            return;
+        }
+        let is_shared = is_in_vain && self.longest_absence >= NOBODY;
         if is_shared {
             usual.set((usual.get() / 2).max(SPINS_MIN));
             in_vain.set(in_vain.get() + 1);

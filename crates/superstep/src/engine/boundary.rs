@@ -84,7 +84,7 @@ impl Core {
         self.meet(mine, melded)?;
         // Usually the others had nothing to say either: the fingerprints agree, and that was all.
         let outcome = if melded.total == *mine { Ok(()) } else { self.hand_over(kind, &wave) };
-        self.steps.set(self.steps.get().wrapping_add(1));
+        self.count_step();
         self.phase.set(Phase::Between);
         outcome
     }
@@ -132,7 +132,7 @@ impl Core {
         // made a boundary fail and may still be alive.
         self.is_stirred
             .set(!registry.queues.is_empty() || !registry.touched.is_empty() || !registry.dropped.is_empty());
-        self.steps.set(self.steps.get().wrapping_add(1));
+        self.count_step();
         self.phase.set(Phase::Between);
         let buried = registry.take_buried();
         drop(registry);

@@ -9,10 +9,11 @@ use super::{
     settle::Pending,
 };
 use crate::error::{Error, ErrorKind, Result, Sources, place};
-use fabric::{Circle, Melded, Name};
+use fabric::{Circle, Melded, Name, Pen};
 use std::{
     any::{Any, type_name},
     cell::{Cell, RefCell, RefMut},
+    fmt,
     panic::Location,
     rc::Rc,
     sync::atomic::{AtomicU64, Ordering},
@@ -98,6 +99,8 @@ pub(crate) struct Core {
     /// What this step's contribution says; see [`super::flags`].
     pub(crate) flags: Cell<u32>,
     pub(crate) circle: RefCell<Box<dyn Circle>>,
+    /// With what this processor writes down where it is, for those who wait for it.
+    pub(crate) pen: Pen,
     pub(crate) items: RefCell<Items>,
     pub(crate) outbox: RefCell<Outbox>,
     pub(crate) inbox: RefCell<Inbox>,
@@ -175,6 +178,7 @@ impl Core {
             terms_once: RefCell::default(),
             is_stirred: Cell::new(false),
             flags: Cell::new(0),
+            pen: circle.pen(),
             circle: RefCell::new(circle),
             items: RefCell::default(),
             outbox: RefCell::default(),
@@ -246,6 +250,7 @@ impl Core {
             self.trod.set(self.trod.get().wrapping_add(1));
         }
         self.phase.set(phase);
+        self.pen.enter(self.steps.get(), self.place_key(site), |out| self.say_where(out, "", site));
         self.terms.set(0);
         self.flags.set(0);
         let mut items = self.items.borrow_mut();
@@ -276,6 +281,43 @@ impl Core {
             }
         }
         places.into_iter().skip(1).take(3).map(place).collect()
+    }
+
+    /// Stands for a place in this group.
+    #[inline]
+    fn place_key(&self, site: &'static Location<'static>) -> u64 {
+        self.key ^ std::ptr::from_ref(site).addr() as u64
+    }
+
+    /// A place in this group in words, as it stands behind a step's number.
+    #[cold]
+    fn say_where(&self, out: &mut dyn fmt::Write, what: &str, site: &Location<'_>) -> fmt::Result {
+        // Of a group that is very deep only the last numbers, so that going down costs the same at any depth.
+        const LAST: usize = 16;
+        let mut ids = [0; LAST];
+        let mut next = Some(self);
+        for id in ids.iter_mut().rev() {
+            *id = next.map_or(0, |core| core.id);
+            next = next.and_then(|core| core.parent.as_deref());
+        }
+        out.write_str(if next.is_some() { "of group …" } else { "of group " })?;
+        for (at, id) in ids[LAST - LAST.min(self.depth + 1)..].iter().enumerate() {
+            write!(out, "{}{id}", if at > 0 || next.is_some() { "/" } else { "" })?;
+        }
+        write!(out, "{what} ({}:{})", site.file(), site.line())
+    }
+
+    /// Writes down that this processor is at `site`, in something that is no step; `what` says in what.
+    pub(crate) fn go_to(&self, what: &'static str, site: &'static Location<'static>) {
+        let key = self.place_key(site) ^ what.len() as u64;
+        self.pen.go_to(key, |out| self.say_where(out, what, site));
+    }
+
+    /// Counts a step whose boundary was held.
+    #[inline]
+    pub(crate) fn count_step(&self) {
+        self.steps.set(self.steps.get().wrapping_add(1));
+        self.pen.leave(self.steps.get());
     }
 
     /// Makes the next boundary a full one.

@@ -121,6 +121,8 @@ impl Post {
     ) -> Result<Result<Tray, Vec<(usize, String)>>> {
         // How many letters it had when it asked last.
         let mut asked = None;
+        let pen = self.circle.pen();
+        let mut waiting = pen.waiting();
         for look in 0.. {
             if let Some(letter) = self.find(from, number) {
                 self.waits = None;
@@ -135,6 +137,7 @@ impl Post {
                     if asked != Some(self.came[from]) {
                         asked = Some(self.came[from]);
                         self.waits = Some((from, place(site)));
+                        waiting.begin(|| Some(self.circle.number(from)));
                         self.send_chain(from, vec![(self.circle.rank(), place(site))])?;
                     }
                     self.circle.rest()?;
@@ -208,7 +211,8 @@ impl Core {
     }
 
     /// Waits for the letter of member `from` with this number.
-    pub(crate) fn await_letter(&self, from: usize, number: u64, site: &Location<'_>) -> Result<Tray> {
+    pub(crate) fn await_letter(&self, from: usize, number: u64, site: &'static Location<'static>) -> Result<Tray> {
+        self.go_to(", in a coherence call", site);
         self.with_post(|post| post.await_from(from, number, site))?.map_err(|circle| self.in_a_circle(circle))
     }
 
@@ -271,6 +275,7 @@ impl Core {
         }
         let stray = self.with_post(|post| {
             post.circle.enter_count(Counts::default())?;
+            let mut waiting = self.pen.waiting();
             loop {
                 if let Some(stray) = post.kept.pop_front() {
                     return Ok(Some(stray));
@@ -281,6 +286,7 @@ impl Core {
                 if post.circle.counted()?.is_some() {
                     return Ok(None);
                 }
+                waiting.begin(|| None);
                 post.circle.rest()?;
             }
         })?;

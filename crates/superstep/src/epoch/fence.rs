@@ -103,11 +103,12 @@ impl Epoch {
 
     /// Serves others until nothing is under way anywhere.
     pub(super) fn fence(&self) -> Result {
-        let mut watch = Watch::default();
+        let (mut watch, mut waiting) = (Watch::default(), self.core.pen.waiting());
         loop {
             self.check_stuck()?;
             self.post_all()?;
             if self.serve_in_bounds()? {
+                waiting.go_on();
                 watch.note(self);
                 continue;
             }
@@ -115,6 +116,7 @@ impl Epoch {
             if self.count(None)? {
                 return Ok(());
             }
+            waiting.begin(|| None);
             self.rest_in_count()?;
         }
     }

@@ -164,6 +164,7 @@ fn run_epoch<R>(
     core.begin(site, Phase::Step);
     core.boundary(Kind::Epoch)?;
     core.phase.set(Phase::Epoch);
+    core.go_to(", in the epoch", site);
     let state = State::of(core);
     state.begin(tuning);
     let epoch = Epoch { core: Rc::clone(core), state };
@@ -173,6 +174,7 @@ fn run_epoch<R>(
         Err(payload) => epoch.unwound(payload),
     };
     core.phase.set(Phase::Between);
+    core.go_to("", site);
     outcome
 }
 
@@ -187,7 +189,10 @@ impl Epoch {
             resume_unwind(payload)
         }
         match self.fence() {
-            Err(error) => Err(error),
+            Err(error) => {
+                panics::dispose(payload);
+                Err(error)
+            }
             Ok(()) => resume_unwind(payload),
         }
     }

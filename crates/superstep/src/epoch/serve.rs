@@ -341,8 +341,9 @@ impl Epoch {
             }
             Err(payload) => {
                 // The method has noted its failure while it unwound, unless the epoch had failed before.
+                let error = panics::caught(payload);
                 self.check_stuck()?;
-                let error = self.check_failure().err().unwrap_or_else(|| panics::to_error(&*payload));
+                let error = self.check_failure().err().unwrap_or(error);
                 self.fail(from, ticket, count, error)?;
             }
         }
@@ -371,7 +372,7 @@ impl Epoch {
     }
 
     fn wait<R>(&self, patience: u32, why: &dyn Fn() -> String, mut ready: impl FnMut() -> Option<R>) -> Result<R> {
-        let mut polls = 0;
+        let (mut polls, mut waiting) = (0, self.core.pen.waiting());
         loop {
             if let Some(found) = ready() {
                 return Ok(found);
@@ -383,6 +384,7 @@ impl Epoch {
                 self.check_failure()?;
             }
             if self.serve_in_bounds()? {
+                waiting.go_on();
                 polls = 0;
                 continue;
             }
@@ -391,6 +393,7 @@ impl Epoch {
                 std::hint::spin_loop();
                 continue;
             }
+            waiting.begin(|| None);
             self.count(Some(why))?;
             self.rest_in_count()?;
         }

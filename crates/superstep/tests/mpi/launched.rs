@@ -8,8 +8,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Nothing that these tests start takes longer; one that does is left waiting.
-const LONGEST: Duration = Duration::from_secs(90);
+/// Nothing that these tests start takes longer, on however slow a machine; what does is left waiting.
+const LONGEST: Duration = Duration::from_secs(1800);
+
+/// How long the output of a program is waited for that has ended.
+const LEFT_BEHIND: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Launcher {
@@ -104,18 +107,19 @@ impl Job {
         let mut child = self.command.spawn().unwrap_or_else(|why| panic!("{:?}: {why}", self.command));
         let streams: [Box<dyn Read + Send>; 2] =
             [Box::new(child.stdout.take().expect("piped")), Box::new(child.stderr.take().expect("piped"))];
-        let readers = streams.map(|mut stream| {
+        let mut readers = Vec::new();
+        let texts = streams.map(|mut stream| {
             let shared = std::sync::Arc::new(std::sync::Mutex::new(String::new()));
             let filled = std::sync::Arc::clone(&shared);
-            thread::spawn(move || {
+            readers.push(thread::spawn(move || {
                 let mut bytes = [0; 4096];
                 while let Ok(count @ 1..) = stream.read(&mut bytes) {
                     filled.lock().expect("nobody panics here").push_str(&String::from_utf8_lossy(&bytes[..count]));
                 }
-            });
+            }));
             shared
         });
-        Running { child, texts: readers }
+        Running { child, texts, readers }
     }
 
     /// Runs it to its end.
@@ -132,6 +136,7 @@ fn this() -> String {
 pub(crate) struct Running {
     child: Child,
     texts: [std::sync::Arc<std::sync::Mutex<String>>; 2],
+    readers: Vec<thread::JoinHandle<()>>,
 }
 
 impl Running {
@@ -153,6 +158,21 @@ impl Running {
         }
     }
 
+    /// Waits until it has said a line on standard error in which all of these words are.
+    #[allow(dead_code, reason = "for programs that say who waits")]
+    #[track_caller]
+    pub(crate) fn await_said(&self, words: &[&str]) {
+        let since = Instant::now();
+        loop {
+            let text = self.texts[1].lock().expect("nobody panics here").clone();
+            if text.lines().any(|line| words.iter().all(|words| line.contains(words))) {
+                return;
+            }
+            assert!(since.elapsed() < LONGEST, "{words:?} was not said: {:?}", self.texts);
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// Waits for its end.
     pub(crate) fn finish(mut self) -> Outcome {
         let since = Instant::now();
@@ -166,8 +186,11 @@ impl Running {
             }
             thread::sleep(Duration::from_millis(5));
         };
-        // What was written last may still be on its way.
-        thread::sleep(Duration::from_millis(100));
+        // What was written last may still be on its way. A process that is left behind would keep the readers waiting.
+        let since = Instant::now();
+        while self.readers.iter().any(|reader| !reader.is_finished()) && since.elapsed() < LEFT_BEHIND {
+            thread::sleep(Duration::from_millis(1));
+        }
         let [out, err] = self.texts.map(|text| text.lock().expect("nobody panics here").clone());
         Outcome { code, out, err }
     }
@@ -180,7 +203,7 @@ fn pick(text: &str, word: &str) -> Vec<String> {
 /// What a program has left.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    code: Option<i32>,
+    pub(crate) code: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
 }

@@ -8,8 +8,9 @@ use crate::{
         calls::{PIECE, Request},
         pulse,
     },
+    sight::{Stint, own_task},
 };
-use std::{ffi::c_int, time::Instant};
+use std::ffi::c_int;
 
 const TO_PLACE: c_int = 0x57;
 
@@ -42,7 +43,7 @@ impl Office {
             }
         }
         drop(state);
-        let (mut outcome, mut failed_at) = (Ok(()), None);
+        let (mut outcome, mut failed) = (Ok(()), None);
         while !requests.is_empty() {
             let mut state = lock(&self.state);
             requests.retain_mut(|(request, expected)| {
@@ -57,8 +58,8 @@ impl Office {
             self.poll_with(&mut state);
             drop(state);
             if let Some(failure) = cord.raised() {
-                let since = *failed_at.get_or_insert_with(Instant::now);
-                if since.elapsed() > 2 * pulse::GRACE {
+                let stint = failed.get_or_insert_with(|| Stint::of(std::process::id().cast_signed(), own_task()));
+                if stint.had(pulse::TICK) > 2 * pulse::GRACE {
                     pulse::give_up(&failure.to_string());
                 }
                 outcome = Err(failure);

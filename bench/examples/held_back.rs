@@ -1,0 +1,91 @@
+//! The empty step on as many processors as cores, on threads and on forked processes, by turns with a barrier that
+//! yields: `bench/held_back.sh` takes cores away meanwhile.
+
+use std::{
+    sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+use superstep::{Config, Fabric, cores};
+
+const ROUNDS: usize = 9;
+const ROUND: Duration = Duration::from_millis(300);
+/// So many waits pass between two looks at the clock.
+const WAITS: u64 = 64;
+
+/// The last to count itself lets the others go on, who yield meanwhile.
+#[derive(Default)]
+struct Barrier {
+    arrived: AtomicUsize,
+    turn: AtomicU64,
+}
+
+impl Barrier {
+    fn wait(&self, size: usize, turn: u64) {
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == size {
+            self.arrived.store(0, Ordering::Relaxed);
+            self.turn.store(turn, Ordering::Release);
+        }
+        while self.turn.load(Ordering::Acquire) < turn {
+            thread::yield_now();
+        }
+    }
+}
+
+/// Seconds of a wait at a barrier that yields.
+fn yielding(size: usize) -> f64 {
+    let (barrier, is_over, began) = (Barrier::default(), AtomicBool::new(false), Instant::now());
+    let member = |rank: usize| {
+        let mut turn = 0;
+        while !is_over.load(Ordering::Relaxed) {
+            for _ in 0..WAITS {
+                turn += 1;
+                barrier.wait(size, turn);
+            }
+            if rank == 0 {
+                is_over.store(began.elapsed() > ROUND, Ordering::Relaxed);
+            }
+            // So that all look at the same answer.
+            turn += 1;
+            barrier.wait(size, turn);
+        }
+        turn
+    };
+    let turns = thread::scope(|scope| {
+        let threads: Vec<_> = (0..size).map(|rank| scope.spawn(move || member(rank))).collect();
+        threads.into_iter().filter_map(|thread| thread.join().ok()).max()
+    });
+    began.elapsed().as_secs_f64() / turns.unwrap_or(1) as f64
+}
+
+/// Seconds of an empty step.
+fn empty_step(size: usize, fabric: Fabric) -> superstep::Result<f64> {
+    Config::new().procs(size).fabric(fabric).run(|g| {
+        let began = Instant::now();
+        loop {
+            (0..WAITS).for_each(|_| g.step(|_| ()));
+            let goes_on = (g.rank() == 0).then(|| began.elapsed() < ROUND);
+            if !g.step(|s| s.broadcast(0, goes_on)) {
+                return began.elapsed().as_secs_f64() / g.steps() as f64;
+            }
+        }
+    })
+}
+
+fn main() -> superstep::Result {
+    let size = cores();
+    let mut found = [const { Vec::new() }; 3];
+    for _ in 0..ROUNDS {
+        found[0].push(yielding(size));
+        found[1].push(empty_step(size, Fabric::Threads)?);
+        found[2].push(empty_step(size, Fabric::Procs)?);
+    }
+    let medians = found.map(|mut times| {
+        times.sort_by(f64::total_cmp);
+        1e6 * times[ROUNDS / 2]
+    });
+    for (name, median) in ["a barrier that yields", "a step on threads", "a step on processes"].iter().zip(medians) {
+        println!("{name:24} {median:10.2} µs, {:6.2} times the barrier", median / medians[0]);
+    }
+    Ok(())
+}

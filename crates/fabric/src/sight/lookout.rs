@@ -1,0 +1,293 @@
+//! Who has waited long, and for whom.
+
+use super::{Limits, Mark, Whom};
+use std::time::{Duration, Instant};
+
+/// What is known of the processors of a run.
+pub(crate) struct Lookout {
+    limits: Limits,
+    seen: Vec<Seen>,
+    /// The next wait that is as long as this is spoken of.
+    next: Duration,
+}
+
+struct Seen {
+    mark: Mark,
+    /// Since when it has looked like that.
+    since: Instant,
+    /// Where it is, as far as another process has told.
+    place: Option<String>,
+}
+
+/// What follows from a look.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Somebody has waited long: this is to be said.
+    Notice(String),
+    /// Somebody has waited too long: this is the run's error.
+    Stalled(String),
+}
+
+/// What a process tells another one of a processor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Report {
+    pub(crate) processor: usize,
+    pub(crate) mark: Mark,
+    pub(crate) age: Duration,
+    pub(crate) place: String,
+}
+
+impl Lookout {
+    /// Over so many processors.
+    pub(crate) fn new(processors: usize, limits: Limits) -> Self {
+        let now = Instant::now();
+        let seen = || Seen { mark: Mark::default(), since: now, place: None };
+        Self { limits, seen: (0..processors).map(|_| seen()).collect(), next: limits.notice }
+    }
+
+    /// Notes what a processor of this process or team looks like.
+    pub(crate) fn look(&mut self, processor: usize, mark: Mark, now: Instant) {
+        if let Some(seen) = self.seen.get_mut(processor).filter(|seen| seen.mark != mark) {
+            (seen.mark, seen.since) = (mark, now);
+        }
+    }
+
+    /// What is known of a processor of this process, for another one.
+    pub(crate) fn report(&self, processor: usize, place: String, now: Instant) -> Option<Report> {
+        let Seen { mark, since, .. } = self.seen.get(processor)?;
+        Some(Report { processor, mark: *mark, age: now.saturating_duration_since(*since), place })
+    }
+
+    /// Notes what another process has told.
+    pub(crate) fn hear(&mut self, report: Report, now: Instant) {
+        let Report { processor, mark, age, place } = report;
+        if let Some(seen) = self.seen.get_mut(processor) {
+            if seen.mark != mark {
+                (seen.mark, seen.since) = (mark, now.checked_sub(age).unwrap_or(now));
+            }
+            seen.place = Some(place);
+        }
+    }
+
+    /// Says what follows. `place` tells where a processor of this process is; `failure` what has ended the run, if it
+    /// has: then it is waited for those who have not heard of it.
+    pub(crate) fn judge(
+        &mut self,
+        now: Instant,
+        failure: Option<&str>,
+        place: impl Fn(usize) -> String,
+    ) -> Option<Verdict> {
+        let is_waited_in = |seen: &Seen| match failure {
+            None => seen.mark.waits_for() != Whom::Nobody,
+            Some(_) => seen.mark.is_under_way(),
+        };
+        let (who, longest) = (0..self.seen.len())
+            .filter(|&at| is_waited_in(&self.seen[at]))
+            .map(|at| (at, now.saturating_duration_since(self.seen[at].since)))
+            .reduce(|best, next| if next.1 > best.1 { next } else { best })?;
+        let least = [self.limits.notice, self.limits.most].into_iter().filter(|limit| !limit.is_zero()).min()?;
+        if longest < least {
+            return None;
+        }
+        // Of one that is not known yet more may be known soon.
+        let is_known = self.follow(who).1.is_none_or(|culprit| self.seen[culprit].mark.stage != 0);
+        let waited = if is_known { longest } else { longest / 2 };
+        let is_over = |limit: Duration| !limit.is_zero() && waited >= limit;
+        let says = || match failure {
+            None => self.say(who, longest, now, &place),
+            Some(why) => self.say_failed(who, longest, why, &place),
+        };
+        if failure.is_none() && is_over(self.limits.most) {
+            return Some(Verdict::Stalled(says()));
+        }
+        if !is_over(self.limits.notice) || waited < self.next {
+            return None;
+        }
+        let line = says();
+        while self.next <= longest {
+            self.next *= 2;
+        }
+        Some(Verdict::Notice(line))
+    }
+
+    fn say(&self, who: usize, longest: Duration, now: Instant, place: &impl Fn(usize) -> String) -> String {
+        let waits = format!("processor {who} has waited for {} {}", seconds(longest), self.place_of(who, place));
+        let (chain, culprit) = self.follow(who);
+        let via = match chain[..] {
+            [] => String::new(),
+            [one] => format!(" for processor {one}, which waits {} in its turn", self.place_of(one, place)),
+            [one, .., last] => format!(
+                " for processor {one}, which waits with {} more in a row, the last of them processor {last} {}",
+                chain.len() - 1,
+                self.place_of(last, place)
+            ),
+        };
+        let Some(culprit) = culprit else {
+            return format!("{waits}{via}; nobody computes, and no wait can end");
+        };
+        let ago = now.saturating_duration_since(self.seen[culprit].since);
+        let others = self.others(culprit);
+        let last = match &self.seen[culprit].mark {
+            mark if mark.stage == 0 => "of which nothing is known".to_owned(),
+            _ => format!("last seen {} ago {}", seconds(ago), self.place_of(culprit, place)),
+        };
+        format!("{waits}{via} for processor {culprit}, {last}{others}")
+    }
+
+    fn say_failed(&self, who: usize, longest: Duration, why: &str, place: &impl Fn(usize) -> String) -> String {
+        format!(
+            "the run has failed ({why}) and cannot end before processor {who} does, last seen {} ago {}",
+            seconds(longest),
+            self.place_of(who, place)
+        )
+    }
+
+    /// Others that have not arrived either.
+    fn others(&self, culprit: usize) -> String {
+        const NAMED: usize = 4;
+        let goes_on = |at: &usize| *at != culprit && self.seen[*at].mark.is_under_way() && !self.waits(*at);
+        let others: Vec<usize> = (0..self.seen.len()).filter(goes_on).collect();
+        let names: Vec<String> = others.iter().take(NAMED).map(ToString::to_string).collect();
+        match others.len() {
+            0 => String::new(),
+            1..=NAMED => format!("; also not waiting: {}", names.join(", ")),
+            more => format!("; also not waiting: {} and {} more", names.join(", "), more - NAMED),
+        }
+    }
+
+    fn waits(&self, at: usize) -> bool {
+        self.seen[at].mark.waits_for() != Whom::Nobody
+    }
+
+    /// Whom a processor waits for in the end, if that one does not wait itself, and who comes between them.
+    fn follow(&self, who: usize) -> (Vec<usize>, Option<usize>) {
+        let mut chain: Vec<usize> = Vec::new();
+        let mut at = who;
+        loop {
+            let is_idle = |&it: &usize| self.seen[it].mark.stage != super::ENDED && !self.waits(it);
+            let next = match self.seen[at].mark.waits_for() {
+                Whom::Nobody => break,
+                Whom::Anybody => (0..self.seen.len()).find(is_idle),
+                Whom::One(whom) => Some(whom),
+            };
+            match next.filter(|&next| next < self.seen.len() && next != who && !chain.contains(&next)) {
+                None => return (chain, None),
+                Some(next) => chain.push(next),
+            }
+            at = chain[chain.len() - 1];
+        }
+        let culprit = chain.pop();
+        (chain, culprit)
+    }
+
+    fn place_of(&self, at: usize, place: &impl Fn(usize) -> String) -> String {
+        let Seen { mark, place: told, .. } = &self.seen[at];
+        if mark.place == 0 {
+            return "before its first step".to_owned();
+        }
+        let words = told.clone().unwrap_or_else(|| place(at));
+        let (when, step) = if mark.place % 2 == 1 { ("in", mark.step) } else { ("after", mark.step.wrapping_sub(1)) };
+        format!("{when} step {step} {words}").trim_end().to_owned()
+    }
+}
+
+fn seconds(time: Duration) -> String {
+    if time < Duration::from_secs(5) { format!("{:.1} s", time.as_secs_f64()) } else { format!("{} s", time.as_secs()) }
+}
+
+impl Report {
+    /// As bytes, for another process.
+    pub(crate) fn write(&self) -> Vec<u8> {
+        let Mark { step, place, stage, wait } = self.mark;
+        let age = u64::try_from(self.age.as_millis()).unwrap_or(u64::MAX);
+        let words = [self.processor as u64, step, u64::from(place) << 32 | u64::from(stage), wait, age];
+        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        bytes.extend_from_slice(self.place.as_bytes());
+        bytes
+    }
+
+    /// What another process has written, if it makes sense.
+    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
+        let (words, text) = bytes.split_first_chunk::<40>()?;
+        let (words, _) = words.as_chunks::<8>();
+        let word = |at: usize| u64::from_le_bytes(words[at]);
+        let mark = Mark { step: word(1), place: (word(2) >> 32) as u32, stage: word(2) as u32, wait: word(3) };
+        let (processor, age) = (usize::try_from(word(0)).ok()?, Duration::from_millis(word(4)));
+        Some(Self { processor, mark, age, place: String::from_utf8_lossy(text).into_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Pen, board};
+    use super::*;
+
+    const LIMITS: Limits = Limits { notice: Duration::from_secs(10), most: Duration::from_secs(60) };
+
+    /// Three processors, each in its step 3; `waits` says for whom.
+    fn lookout(waits: [Whom; 3]) -> (Lookout, Instant) {
+        let (all, begin) = (board(3), Instant::now());
+        let mut lookout = Lookout::new(3, LIMITS);
+        for (at, whom) in waits.into_iter().enumerate() {
+            let pen = Pen::here(&all, at);
+            pen.begin();
+            pen.enter(3, 8, |out| out.write_str("of group 0 (a.rs:1)"));
+            match whom {
+                Whom::Nobody => pen.leave(3),
+                Whom::Anybody => assert!(pen.wait(|| None)),
+                Whom::One(whom) => assert!(pen.wait(|| Some(whom))),
+            }
+            lookout.look(at, all[at].mark(), begin);
+        }
+        (lookout, begin)
+    }
+
+    fn at(lookout: &mut Lookout, begin: Instant, seconds: u64) -> Option<Verdict> {
+        lookout.judge(begin + Duration::from_secs(seconds), None, |at| format!("of group 0 ({at}.rs:1)"))
+    }
+
+    #[test]
+    fn a_long_wait_is_spoken_of_at_growing_intervals_and_then_an_error() {
+        let (mut lookout, begin) = lookout([Whom::One(1), Whom::Nobody, Whom::One(1)]);
+        assert_eq!(at(&mut lookout, begin, 9), None);
+        let line = |wait: &str| {
+            format!(
+                "processor 0 has waited for {wait} in step 3 of group 0 (0.rs:1) for processor 1, last seen {wait} ago \
+                 after step 2 of group 0 (1.rs:1)"
+            )
+        };
+        assert_eq!(at(&mut lookout, begin, 10), Some(Verdict::Notice(line("10 s"))));
+        let spoken: Vec<u64> = (11..60).filter(|&s| at(&mut lookout, begin, s).is_some()).collect();
+        assert_eq!(spoken, [20, 40]);
+        assert_eq!(at(&mut lookout, begin, 60), Some(Verdict::Stalled(line("60 s"))));
+    }
+
+    #[test]
+    fn whom_somebody_waits_for_may_wait_itself() {
+        let (mut chain, begin) = lookout([Whom::One(2), Whom::Nobody, Whom::One(1)]);
+        let Some(Verdict::Notice(line)) = at(&mut chain, begin, 12) else { panic!("it has waited") };
+        let says = "for processor 2, which waits in step 3 of group 0 (2.rs:1) in its turn for processor 1, last seen";
+        assert!(line.contains(says), "{line}");
+        let (mut anybody, begin) = lookout([Whom::Anybody, Whom::Anybody, Whom::Nobody]);
+        let Some(Verdict::Notice(line)) = at(&mut anybody, begin, 12) else { panic!("it has waited") };
+        assert!(line.contains("for processor 2, last seen 12 s ago"), "{line}");
+        let (mut circle, begin) = lookout([Whom::One(1), Whom::One(2), Whom::One(0)]);
+        let Some(Verdict::Notice(line)) = at(&mut circle, begin, 12) else { panic!("it has waited") };
+        assert!(line.ends_with("nobody computes, and no wait can end"), "{line}");
+    }
+
+    #[test]
+    fn a_report_is_read_as_it_was_written_and_garbage_does_no_harm() {
+        let (mut lookout, begin) = lookout([Whom::One(1), Whom::Nobody, Whom::Nobody]);
+        let report = lookout.report(0, "of group 0 (x.rs:9)".to_owned(), begin).expect("it is known");
+        assert_eq!(Report::read(&report.write()), Some(report));
+        assert_eq!(Report::read(&[7; 39]), None);
+        for byte in [0, 1, 0x7F, 0xFF] {
+            lookout.hear(Report::read(&[byte; 60]).expect("numbers are numbers"), begin);
+            let mut bytes = vec![byte; 40];
+            bytes[..8].copy_from_slice(&1u64.to_le_bytes());
+            lookout.hear(Report::read(&bytes).expect("numbers are numbers"), begin);
+            at(&mut lookout, begin, 100);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! A thread that looks after the runs of this process.
+//!
+//! It is started when the first run begins that wants to be looked after, and kept. While there is no run it sleeps; it
+//! goes to sleep only when a whole period has passed without one, so runs that follow each other quickly need not wake
+//! it.
+
+use super::{Limits, Lookout, Sighting, Verdict};
+use crate::{circle::Alarm, failure::Failure, processes::without_signals};
+use std::{
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// A run that is looked after.
+struct Watched {
+    number: u64,
+    board: Arc<[Sighting]>,
+    lookout: Lookout,
+    limits: Limits,
+    alarm: Arc<dyn Alarm>,
+    /// Since when the run could not go on because somebody has waited too long.
+    stalled: Option<Instant>,
+}
+
+#[derive(Default)]
+struct State {
+    runs: Vec<Watched>,
+    /// How many runs there have been.
+    count: u64,
+    is_started: bool,
+    /// How long the thread sleeps; `None` while it does until it is woken.
+    period: Option<Duration>,
+}
+
+static STATE: Mutex<State> = Mutex::new(State { runs: Vec::new(), count: 0, is_started: false, period: None });
+static CALL: Condvar = Condvar::new();
+
+fn lock() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A run is looked after while this lives.
+pub(crate) struct Guard(Option<u64>);
+
+/// Looks after a run, whose processors have these sightings.
+pub(crate) fn watch(board: &Arc<[Sighting]>, limits: Limits, alarm: Arc<dyn Alarm>) -> Guard {
+    let Some(period) = limits.period() else { return Guard(None) };
+    let lookout = Lookout::new(board.len(), limits);
+    let mut state = lock();
+    state.count += 1;
+    let number = state.count;
+    state.runs.push(Watched { number, board: Arc::clone(board), lookout, limits, alarm, stalled: None });
+    let is_sooner = state.period.is_none_or(|current| period < current);
+    if !state.is_started {
+        state.is_started = true;
+        let thread = std::thread::Builder::new().name("superstep monitor".into()).stack_size(256 << 10);
+        // Without one nobody says who waits, and that is all.
+        if without_signals(|| thread.spawn(go)).is_ok() {
+            // It has all that it needs before the run begins, and takes nothing in the middle of it.
+            while state.period.is_none() {
+                state = CALL.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    } else if is_sooner {
+        state.period = Some(period);
+        CALL.notify_one();
+    }
+    Guard(Some(number))
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if let Some(number) = self.0 {
+            lock().runs.retain(|run| run.number != number);
+        }
+    }
+}
+
+fn go() {
+    let mut state = lock();
+    let mut last_count = 0;
+    loop {
+        let shortest = state.runs.iter().filter_map(|run| run.limits.period()).min();
+        let is_idle = shortest.is_none() && state.count == last_count;
+        last_count = state.count;
+        state.period = if is_idle { None } else { shortest.or(Some(Duration::from_secs(1))) };
+        // Who has started this thread waits for it.
+        CALL.notify_all();
+        state = match state.period {
+            None => CALL.wait(state).unwrap_or_else(PoisonError::into_inner),
+            Some(period) => CALL.wait_timeout(state, period).unwrap_or_else(PoisonError::into_inner).0,
+        };
+        let now = Instant::now();
+        // What is to be said or raised may take its time, and then no run should wait to begin or end.
+        let found: Vec<(Arc<dyn Alarm>, Verdict)> = state.runs.iter_mut().filter_map(|run| run.look(now)).collect();
+        if !found.is_empty() {
+            drop(state);
+            for (alarm, verdict) in found {
+                act(&*alarm, verdict);
+            }
+            state = lock();
+        }
+    }
+}
+
+/// Says or raises what has been found.
+pub(crate) fn act(alarm: &dyn Alarm, verdict: Verdict) {
+    match verdict {
+        Verdict::Notice(line) => eprintln!("superstep: {line}"),
+        Verdict::Stalled(words) => alarm.raise(Failure::Stalled { words }),
+    }
+}
+
+impl Watched {
+    fn look(&mut self, now: Instant) -> Option<(Arc<dyn Alarm>, Verdict)> {
+        for (at, sighting) in self.board.iter().enumerate() {
+            self.lookout.look(at, sighting.mark(), now);
+        }
+        let failure = self.alarm.raised();
+        if let Some(failure @ Failure::Stalled { .. }) = &failure
+            && now - *self.stalled.get_or_insert(now) >= self.limits.most
+        {
+            // Nothing else ends a thread that does not come back, and so nothing else ends the run.
+            crate::processes::give_up(&failure.to_string());
+        }
+        let failure = failure.map(|failure| failure.to_string());
+        let board = &self.board;
+        let place = |at: usize| board.get(at).map_or_else(String::new, Sighting::place);
+        let verdict = self.lookout.judge(now, failure.as_deref(), place)?;
+        Some((Arc::clone(&self.alarm), verdict))
+    }
+}
