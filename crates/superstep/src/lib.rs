@@ -33,8 +33,8 @@
 //! - [`Object`]s have a representative on every processor, and in an [epoch](Group::epoch) processors run methods on
 //!   each other's: [`send`](Epoch::send), [`call`](Epoch::call), [`ask`](Epoch::ask). [`Volatile`] variables are read
 //!   and written by all at any time of it. [`containers`] are built of these: vectors, hash maps and graphs.
-//! - [`Error`] says in one line what went wrong, where, and what to do; a body may return its own, and [`guide::errors`]
-//!   shows what becomes of it.
+//! - [`Error`] says in one line what went wrong, where, and what to do; a body may return its own, and
+//!   [`guide::errors`] shows what becomes of it.
 //!
 //! Costs are given as in the BSP model: `g` is the time per word of communication, `l` that of an empty boundary, `p`
 //! the number of processors. `superstep probe` measures them.

@@ -131,8 +131,8 @@ fn dispose(payload: Box<dyn Any + Send>) {
 }
 
 impl Crew {
-    /// Takes idle workers with enough stack, the oldest first, and starts the missing ones. A worker has the same number
-    /// in all its runs, so that its name can say it.
+    /// Takes idle workers with enough stack, the oldest first, and starts the missing ones. A worker has the same
+    /// number in all its runs, so that its name can say it.
     ///
     /// So runs of one size have the same threads, in the same order: their caches are warm, and so are the arenas of
     /// the memory allocator, of which there are fewer than threads in a process that has run with many.

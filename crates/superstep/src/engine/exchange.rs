@@ -225,8 +225,8 @@ impl Outbox {
         }
     }
 
-    /// Forgets which trays have gone, and drops the others: the meeting that all of them were for is at hand, or it fails
-    /// and nobody takes them.
+    /// Forgets which trays have gone, and drops the others: the meeting that all of them were for is at hand, or it
+    /// fails and nobody takes them.
     pub(crate) fn close(&mut self) {
         (self.carries, self.doubts) = (false, false);
         self.early.clear();

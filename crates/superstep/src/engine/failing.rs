@@ -1,10 +1,10 @@
 //! How a processor ends its part of a group: well, with an error of the program, or unwinding (G6, X3, X7).
 //!
 //! Whoever ends enters the group's next meeting for the last time. One that ends well says that it leaves, and the rest
-//! go on without it. One that ends with an error brings the error, and whoever else comes to that meeting gets it there:
-//! nobody is left waiting, and of several errors the lowest rank's is everybody's, in every run. Only where members may
-//! wait elsewhere than at a meeting, in an epoch or for a coherence call, and where a processor panics, the run as a
-//! whole is ended at once.
+//! go on without it. One that ends with an error brings the error, and whoever else comes to that meeting gets it
+//! there: nobody is left waiting, and of several errors the lowest rank's is everybody's, in every run. Only where
+//! members may wait elsewhere than at a meeting, in an epoch or for a coherence call, and where a processor panics, the
+//! run as a whole is ended at once.
 
 use super::{
     contribution::{self, Melder, Parts, flags},
@@ -169,8 +169,9 @@ impl<T: 'static> Item for Agree<T> {
 }
 
 impl Step {
-    /// Makes the failure of one processor everybody's: if `result` is an error on any of them, the step fails on all, with
-    /// the error of the lowest rank that has one, and nothing of it takes effect. Else the value comes out. Collective.
+    /// Makes the failure of one processor everybody's: if `result` is an error on any of them, the step fails on all,
+    /// with the error of the lowest rank that has one, and nothing of it takes effect. Else the value comes out.
+    /// Collective.
     ///
     /// ```
     /// use superstep::Config;

@@ -241,8 +241,8 @@ impl Group {
     /// [`Weighted`](crate::Weighted) or [`By`](crate::By). A processor whose body returns early leaves its subgroup,
     /// which goes on without it. Shared variables of outer groups that were written inside are combined at the end.
     ///
-    /// Returns what this processor's body returned, and `None` where it is in no subgroup. A body may return a `Result`;
-    /// its error is then the error of the split, on every member of this group (see [`Outcome`]).
+    /// Returns what this processor's body returned, and `None` where it is in no subgroup. A body may return a
+    /// `Result`; its error is then the error of the split, on every member of this group (see [`Outcome`]).
     ///
     /// ```
     /// use superstep::{Config, Sum, Weighted};

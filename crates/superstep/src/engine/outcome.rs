@@ -17,7 +17,8 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-/// What the body of a [`run`](crate::run) or of a [`split`](crate::Group::split) may return, and the `T` that comes out.
+/// What the body of a [`run`](crate::run) or of a [`split`](crate::Group::split) may return, and the `T` that comes
+/// out.
 ///
 /// A `Result` is taken apart: its value comes out, and its error, on whatever processor, is the error of the whole run
 /// or of the split. The error may be any that the standard library can box, so `?`, `anyhow`, `String` and `&str` work.
@@ -123,10 +124,12 @@ plain! {
     [] f32; [] f64; [] NonZero<u32>; [] NonZero<u64>; [] NonZero<usize>;
     [T] Wrapping<T>; [T] Saturating<T>;
     ['a, T: ?Sized] &'a T; ['a, T: ?Sized] &'a mut T; ['a, T: ToOwned + ?Sized] Cow<'a, T>;
-    [T] Vec<T>; [T] Box<[T]>; [T, const N: usize] [T; N]; [T] Option<T>; [T] VecDeque<T>; [T] LinkedList<T>; [T] BinaryHeap<T>;
+    [T] Vec<T>; [T] Box<[T]>; [T, const N: usize] [T; N]; [T] Option<T>; [T] VecDeque<T>; [T] LinkedList<T>;
+    [T] BinaryHeap<T>;
     [T] Box<T>; [T: ?Sized] Rc<T>; [T: ?Sized] Arc<T>; [T] Cell<T>; [T] RefCell<T>; [T] Mutex<T>; [T] RwLock<T>;
     [K, V, S] HashMap<K, V, S>; [T, S] HashSet<T, S>; [K, V] BTreeMap<K, V>; [T] BTreeSet<T>;
-    [T] Reverse<T>; [T] Range<T>; [T] RangeInclusive<T>; [T] Bound<T>; [B, C] ControlFlow<B, C>; [T: ?Sized] PhantomData<T>;
+    [T] Reverse<T>; [T] Range<T>; [T] RangeInclusive<T>; [T] Bound<T>; [B, C] ControlFlow<B, C>;
+    [T: ?Sized] PhantomData<T>;
     [] Duration; [] Instant; [] SystemTime; [] std::cmp::Ordering; [] std::thread::ThreadId; [] std::process::ExitCode;
     [] OsString; [] CString; [] PathBuf; [] Box<OsStr>; [] Box<Path>; [] std::any::TypeId; [] std::io::ErrorKind;
     [] ErrorKind; [] Error; [] Ancestor; [T] Pending<T>;

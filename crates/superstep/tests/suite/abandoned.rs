@@ -32,7 +32,7 @@ fn long_puts_of_a_body_that_unwinds_are_never_seen() {
         for _ in 0..3 {
             unwound(g, |s| {
                 for to in 0..p {
-                    s.put(to, &[7; LONG], &area, 0);
+                    s.put(to, &vec![7; LONG], &area, 0);
                 }
             });
         }
@@ -128,7 +128,7 @@ fn a_step_that_fails_for_all_has_no_effect_however_much_of_it_had_left() {
         let all: Vec<usize> = (0..LONG).collect();
         for _ in 0..2 {
             let failed = g.try_step(|s| {
-                s.put((me + 1) % p, &[7; LONG], &area, 0);
+                s.put((me + 1) % p, &vec![7; LONG], &area, 0);
                 s.scatter_one(&array, &all, 1, Sum);
                 (s.gather(&array, &all), s.reduce(me, Same))
             });
@@ -150,7 +150,7 @@ fn a_boundary_that_one_member_cannot_hold_has_no_effect_either() {
         let (me, p) = (g.rank(), g.size());
         let (area, other) = (g.area::<usize>(LONG), g.area::<u8>(1));
         let borrow = (me == p - 1).then(|| other.local_mut());
-        let failed = g.try_step(|s| s.put((me + 1) % p, &[7; LONG], &area, 0));
+        let failed = g.try_step(|s| s.put((me + 1) % p, &vec![7; LONG], &area, 0));
         check(&failed.unwrap_err(), ErrorKind::StillBorrowed, &[]);
         drop(borrow);
         let sum = g.step(|s| {
@@ -168,7 +168,7 @@ fn who_leaves_after_a_body_that_unwound_leaves_nothing_of_it_behind() {
         let me = g.rank();
         g.split(1, |sub| {
             let (p, area) = (sub.size(), sub.area::<usize>(LONG));
-            unwound(sub, |s| s.put((me + 1) % p, &[7; LONG], &area, 0));
+            unwound(sub, |s| s.put((me + 1) % p, &vec![7; LONG], &area, 0));
             if me == 1 {
                 return;
             }
@@ -184,7 +184,7 @@ fn a_split_a_making_and_an_epoch_may_follow_a_body_that_unwound() {
     everywhere(|g| {
         let (me, p) = (g.rank(), g.size());
         let area = g.area::<usize>(LONG);
-        let put = |s: &Step| s.put((me + 1) % p, &[7; LONG], &area, 0);
+        let put = |s: &Step| s.put((me + 1) % p, &vec![7; LONG], &area, 0);
         unwound(g, put);
         g.split(2, |sub| sub.step(|_| ()));
         unwound(g, put);
@@ -228,7 +228,7 @@ fn what_unwinds_when_it_is_dropped_does_not_end_the_program() {
     everywhere(|g| {
         let (queue, area) = (g.queue::<(), Touchy>(), g.area::<usize>(LONG));
         unwound(g, |s| {
-            s.put((s.rank() + 1) % s.size(), &[7; LONG], &area, 0);
+            s.put((s.rank() + 1) % s.size(), &vec![7; LONG], &area, 0);
             s.send(&queue, 0, (), Touchy(true));
         });
         g.step(|s| s.send(&queue, 0, (), Touchy(false)));
@@ -290,9 +290,9 @@ fn a_refused_call_takes_nothing_of_the_step_with_it() {
         let mut bad = all.clone();
         bad[LONG - 1] = LONG;
         let read = g.step(|s| {
-            s.put((me + 1) % p, &[me + 1; LONG], &area, 0);
-            assert!(s.try_put((me + 1) % p, &[9; LONG], &area, 2).is_err());
-            assert!(s.try_put(p, &[9; LONG], &area, 0).is_err());
+            s.put((me + 1) % p, &vec![me + 1; LONG], &area, 0);
+            assert!(s.try_put((me + 1) % p, &vec![9; LONG], &area, 2).is_err());
+            assert!(s.try_put(p, &vec![9; LONG], &area, 0).is_err());
             assert!(s.try_gather(&array, &bad).is_err());
             assert!(s.try_scatter_one(&array, &bad, 5, Sum).is_err());
             s.scatter_one(&array, &all, 1, Sum);

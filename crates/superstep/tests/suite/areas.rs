@@ -407,7 +407,7 @@ fn an_area_without_memory_is_refused_at_the_callers_line() {
     for len in [usize::MAX, usize::MAX / 8, 1 << 58] {
         on_sizes(&[1, 2, 3], |g| {
             let (made, at) = (g.try_area::<u64>(len), here());
-            let error = made.err().expect("there is no such memory");
+            let error = made.expect_err("there is no such memory");
             check(&error, ErrorKind::OutOfMemory, &[&at, "no memory", &len.to_string(), "u64"]);
             let area = g.area::<u64>(2);
             assert_eq!(*area.local(), [0, 0]);

@@ -485,7 +485,7 @@ fn subgroups_are_apart_whatever_numbers_a_program_chooses() {
 fn members_split_together_though_one_was_refused_memory_before() {
     on_sizes(&[2, 3, 4], |g| {
         if g.rank() == 0 {
-            let error = g.try_array::<u64, Block>(g.size() << 58).err().expect("there is no such memory");
+            let error = g.try_array::<u64, Block>(g.size() << 58).expect_err("there is no such memory");
             assert_eq!(error.kind(), ErrorKind::OutOfMemory);
         }
         let sizes = g.split(1, |sub| sub.step(|s| s.reduce(1, Sum)));
