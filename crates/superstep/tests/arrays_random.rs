@@ -16,8 +16,8 @@ use programs::programs;
 use proptest::{collection::vec, prelude::*};
 use std::ops::RangeInclusive;
 use superstep::{
-    Any, Array, Block, BlockCyclic, Combine, Config, Cyclic, Distribution, Element, Fabric, Group, Irregular, Leader,
-    Local, Pending, Section, Step, Strided, Sum, Tiles, strided,
+    Any, Array, Block, BlockCyclic, Combine, Config, Cyclic, Distribution, Element, Fabric, Fold, Group, Irregular,
+    Leader, Local, Pending, Section, Step, Strided, Sum, Tiles, strided,
 };
 
 /// The most processors that a program has.
@@ -76,19 +76,9 @@ impl Typed for i32 {
     }
 }
 
-/// An operator of the program's own.
-#[derive(Clone, Copy)]
-struct Fieldwise;
-
-impl Combine<Pair> for Fieldwise {
-    fn combine(&self, pair: &mut Pair, with: &Pair) {
-        pair.add(with);
-    }
-}
-
 impl Typed for Pair {
-    type Adding = Fieldwise;
-    const ADDING: Fieldwise = Fieldwise;
+    type Adding = Fold<Self>;
+    const ADDING: Fold<Self> = Fold(|pair, with| pair.add(with));
     fn declare<D: Distribution, const N: usize>(a: Array<Self, D, N>) -> Array<Self, D, N> {
         a
     }
@@ -212,7 +202,7 @@ where
         Op::Any => write(s, a, deed, Any),
         Op::Leader => write(s, a, deed, Leader),
         Op::Add => write(s, a, deed, T::ADDING),
-        Op::Note => write(s, a, deed, T::note),
+        Op::Note => write(s, a, deed, Fold(T::note)),
     }
 }
 
@@ -244,7 +234,7 @@ fn builders<T: Typed, D: Distribution, const N: usize>(s: &Step, a: &Array<T, D,
         Op::Any => s.scatterer(a, Any),
         Op::Leader => s.scatterer(a, Leader),
         Op::Add => s.scatterer(a, T::ADDING),
-        Op::Note => s.scatterer(a, T::note),
+        Op::Note => s.scatterer(a, Fold(T::note)),
     };
     let (mut one, mut other) = (open(first.op), open(second.op));
     for at in 0..first.at.len() {

@@ -3,7 +3,7 @@
 use crate::{SEVERAL, SIZES, check, is_everybodys};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use superstep::{
-    Block, By, Config, Each, ErrorKind, Every, Fabric, Group, Split, Sum, Weighted,
+    Block, By, Config, Each, ErrorKind, Every, Fabric, Group, Irregular, Split, Sum, Weighted,
     testing::{everywhere, on_sizes},
 };
 
@@ -484,10 +484,11 @@ fn subgroups_are_apart_whatever_numbers_a_program_chooses() {
 #[test]
 fn members_split_together_though_one_was_refused_memory_before() {
     on_sizes(&[2, 3, 4], |g| {
-        if g.rank() == 0 {
-            let error = g.try_array::<u64, Block>(g.size() << 58).expect_err("there is no such memory");
-            assert_eq!(error.kind(), ErrorKind::OutOfMemory);
-        }
+        // The last one alone would have something of it.
+        let mut sizes = vec![0; g.size()];
+        sizes[g.size() - 1] = 1 << 58;
+        let error = g.try_array_with::<u64, _, 1>([1 << 58], Irregular(sizes)).expect_err("there is no such memory");
+        assert_eq!(error.kind(), ErrorKind::OutOfMemory);
         let sizes = g.split(1, |sub| sub.step(|s| s.reduce(1, Sum)));
         assert_eq!(sizes, Some(g.size()));
         let array = g.array::<u64, Block>(10_000);
