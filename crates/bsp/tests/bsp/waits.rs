@@ -17,7 +17,8 @@ fn a_long_wait_is_spoken_of_and_ends_if_asked_for() {
         assert_ne!(outcome.code, Some(0), "{outcome:#?}");
         let says = |words: &str| assert!(outcome.err.contains(words), "no `{words}` in {outcome:#?}");
         says("superstep: processor ");
-        says(" in step 1 (bsp_sync) for processor 1, last seen ");
+        says(" in step 1 (bsp_sync) for processor ");
+        says(" for processor 1, last seen ");
         says(" ago after step 0 (bsp_sync)");
         says("longer than a wait may take");
         nobody_is_left(&program);
