@@ -78,7 +78,7 @@ impl Typed for i32 {
 
 impl Typed for Pair {
     type Adding = Fold<Self>;
-    const ADDING: Fold<Self> = Fold(|pair, with| pair.add(with));
+    const ADDING: Fold<Self> = Fold(Kind::add);
     fn declare<D: Distribution, const N: usize>(a: Array<Self, D, N>) -> Array<Self, D, N> {
         a
     }

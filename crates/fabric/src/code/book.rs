@@ -64,7 +64,11 @@ impl Book {
     }
 
     fn place(&mut self, function: fn()) -> Option<[u64; 2]> {
-        let address = function as usize;
+        self.locate(function as usize)
+    }
+
+    /// The number of the object that has code at this address, and the place in it.
+    pub(super) fn locate(&mut self, address: usize) -> Option<[u64; 2]> {
         self.objects.place(address).or_else(|| {
             self.objects.refresh();
             self.objects.place(address)

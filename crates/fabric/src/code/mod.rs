@@ -29,6 +29,18 @@ use std::{any::TypeId, marker::PhantomData};
 pub(crate) use book::{adopt, hold, secret};
 pub(crate) use objects::program;
 
+/// Where code at this address lies in the program, the same in every process of one build: the number of its executable or
+/// library, and the place in it. Zeros where there is no code that others could know of.
+///
+/// ```
+/// let at = |function: fn()| fabric::code::place_of(function as usize);
+/// assert_ne!(at(|| println!("this")), at(|| println!("that")));
+/// assert_eq!(fabric::code::place_of(0), [0, 0]);
+/// ```
+pub fn place_of(address: usize) -> [u64; 2] {
+    book::Book::open().locate(address).unwrap_or_default()
+}
+
 /// What an entry is called with.
 pub trait Task: 'static {
     /// The arguments.

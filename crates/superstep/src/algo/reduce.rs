@@ -2,7 +2,7 @@
 
 use super::verbs::{Prefix, PrefixWith, Reduce, ReduceTo, Verb};
 use crate::{
-    engine::{Combine, Item, Needs, Pending, Step, Value, decode, encode, fold, fold_into},
+    engine::{Combine, Item, Needs, Pending, Step, Value, decode, encode, fold, fold_into, mix},
     error::Result,
 };
 use std::{
@@ -123,7 +123,7 @@ impl Step {
     ///
     /// Nothing beyond the boundary for small values: they travel in its messages. n g log p for n words.
     pub fn reduce<T: Value, C: Combine<T>>(&self, value: T, op: C) -> Pending<T> {
-        self.core.place(Fold::<Reduce, _, _>::new(Needs::Total, value, op), 0)
+        self.core.place(Fold::<Reduce, _, _>::new(Needs::Total, value, op), op.mark())
     }
 
     /// Combines everybody's `value` in rank order; `root` gets the result and everybody else `None`. Collective.
@@ -141,7 +141,7 @@ impl Step {
         self.core.check_rank(root, Location::caller()).unwrap_or_else(|error| error.raise());
         let mut fold = Fold::new(Needs::Total, value, op);
         fold.wants = self.rank() == root;
-        self.core.place(FoldTo { root, fold, value: None }, root as u64)
+        self.core.place(FoldTo { root, fold, value: None }, mix(root as u64, op.mark()))
     }
 
     /// Yields what the ranks below contributed, combined in rank order. Collective.
@@ -162,7 +162,7 @@ impl Step {
     pub fn prefix<T: Value + Default, C: Combine<T>>(&self, value: T, op: C) -> Pending<T> {
         let mut fold = Fold::<Prefix, _, _>::new(Needs::Before, value, op);
         fold.none = Some(op.identity().unwrap_or_default());
-        self.core.place(fold, 0)
+        self.core.place(fold, op.mark())
     }
 
     /// Yields what the ranks below and this one contributed, combined in rank order. Collective.
@@ -178,6 +178,6 @@ impl Step {
     pub fn prefix_with<T: Value, C: Combine<T>>(&self, value: T, op: C) -> Pending<T> {
         let mut fold = Fold::<PrefixWith, _, _>::new(Needs::Before, value, op);
         fold.adds_own = true;
-        self.core.place(fold, 0)
+        self.core.place(fold, op.mark())
     }
 }

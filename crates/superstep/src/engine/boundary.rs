@@ -334,8 +334,11 @@ impl Core {
             for (number, placed) in self.items.borrow_mut().collective_mut().iter_mut().enumerate() {
                 placed.item.forward(number as u32, &mut self.outbox.borrow_mut(), &**self.circle.borrow(), left);
             }
-            self.round(&mut inbox, stayed)?;
-            self.deliver(&mut inbox)?;
+            // The questions that came with the first trays are still to be answered.
+            let mut forwarded = Inbox::default();
+            self.round(&mut forwarded, stayed)?;
+            self.deliver(&mut forwarded)?;
+            forwarded.recycle(&mut self.outbox.borrow_mut());
         }
         if total.has(flags::MIRRORS) {
             self.mirror(&mut inbox, left, stayed)?;

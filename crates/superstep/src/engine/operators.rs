@@ -72,6 +72,12 @@ pub trait Combine<T>: Copy + Send + Sync + 'static {
         true
     }
 
+    /// What tells it from another one of the same type, the same in every process.
+    #[doc(hidden)]
+    fn mark(&self) -> u64 {
+        0
+    }
+
     /// How a processor in another process gets it.
     #[doc(hidden)]
     const WAY: Way<Self, T> = Way::Handed;
@@ -316,6 +322,11 @@ impl<T: 'static> Combine<T> for Fold<T> {
         (self.0)(acc, with);
     }
 
+    fn mark(&self) -> u64 {
+        let [object, place] = fabric::code::place_of(self.0 as usize);
+        super::checks::mix(object, place)
+    }
+
     const WAY: Way<Self, T> = Way::Function(|fold| fold.0);
 }
 
@@ -512,6 +523,10 @@ impl<T, C: Combine<T>> Combine<Vec<T>> for Each<C> {
         self.0.rule() == Rule::Fold || self.0.may_fail()
     }
 
+    fn mark(&self) -> u64 {
+        self.0.mark()
+    }
+
     const WAY: Way<Self, Vec<T>> = each(C::WAY);
 }
 
@@ -541,6 +556,10 @@ impl<T, C: Combine<T>, const N: usize> Combine<[T; N]> for Each<C> {
 
     fn may_fail(&self) -> bool {
         self.0.may_fail()
+    }
+
+    fn mark(&self) -> u64 {
+        self.0.mark()
     }
 
     const WAY: Way<Self, [T; N]> = each(C::WAY);

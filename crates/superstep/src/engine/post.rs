@@ -268,6 +268,10 @@ impl Core {
     /// Waits until every member has come to the next boundary, or to its end where `kind` is none; fails if one of them
     /// waits for this one elsewhere.
     pub(super) fn gather_at_post(&self, kind: Option<Kind>) -> Result {
+        if let Some(failure) = self.circle.borrow().alarm().raised() {
+            // A count that was entered before may have been left without its sum.
+            return Err(failure.into());
+        }
         if let Some(begun) = self.begun.borrow().first() {
             // The others of its set may wait for what comes after it, and nobody else will say why.
             let what = format!("the coherence call that was begun at {} was not finished", place(begun));

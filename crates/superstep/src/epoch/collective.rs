@@ -228,7 +228,7 @@ fn verb<M: 'static, R: Value>(op: &impl Combine<R>) -> u64 {
     fn of<M: 'static, C: 'static>(_: &C) -> u64 {
         type_hash::<Reduce<M, C>>()
     }
-    of::<M, _>(op)
+    mix(of::<M, _>(op), op.mark())
 }
 
 /// What a note says.

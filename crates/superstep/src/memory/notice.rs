@@ -21,16 +21,18 @@ impl Object for Missing {
 }
 
 /// Takes part in the boundary of a making with nothing but an error, which then is that of all members. The group goes
-/// on.
+/// on. `also` makes the calls that the others make besides.
 pub(super) fn give_notice(
     core: &Rc<Core>,
     boundary: Kind,
     kind: u64,
+    also: impl FnOnce(),
     error: Error,
     site: &'static Location<'static>,
 ) -> Error {
     core.begin(site, Phase::Step);
     let number = core.add_object(Rc::new(Missing(error.clone())), kind);
+    also();
     core.registry().outgoing.push(number);
     let outcome = core.boundary(boundary);
     core.registry().drop_object(number);

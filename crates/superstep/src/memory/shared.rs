@@ -2,7 +2,8 @@
 
 use crate::{
     engine::{
-        Combine, Core, Group, Item, Needs, Pending, Phase, Rule, Step, Value, Variable, decode, encode, fold, type_hash,
+        Combine, Core, Group, Item, Needs, Pending, Phase, Rule, Step, Value, Variable, decode, encode, fold, mix,
+        type_hash,
     },
     error::{ErrorKind, Result, place},
 };
@@ -162,7 +163,8 @@ impl Group {
             instead: RefCell::new(None),
             site: Location::caller(),
         });
-        let number = self.core().add_variable(Rc::clone(&copy) as Rc<dyn Variable>, type_hash::<Declared<T, C>>());
+        let kind = mix(type_hash::<Declared<T, C>>(), op.mark());
+        let number = self.core().add_variable(Rc::clone(&copy) as Rc<dyn Variable>, kind);
         Shared { core: Rc::clone(self.core()), copy, number }
     }
 }
@@ -338,7 +340,7 @@ impl Step {
     pub fn combine<T: Value, C: Combine<T>>(&self, x: &Shared<T>, op: C) {
         self.core.check_member(&x.core, "variable", Location::caller()).unwrap_or_else(|error| error.raise());
         let name = format!("operator {} for the {}", type_name::<C>(), x.copy.describe());
-        self.core.add_term(Core::hash_numbers([type_hash::<Replaced<T, C>>(), u64::from(x.number)]), name);
+        self.core.add_term(Core::hash_numbers([type_hash::<Replaced<T, C>>(), u64::from(x.number), op.mark()]), name);
         *x.copy.instead.borrow_mut() = Some(Box::new(Forgotten(op)));
         x.mark();
     }

@@ -1,6 +1,6 @@
 //! Areas, puts and gets (D1).
 
-use crate::{SIZES, check, here};
+use crate::{SIZES, check, here, is_everybodys};
 use superstep::{
     Block, ErrorKind, Group,
     testing::{everywhere, failing, on_sizes},
@@ -411,6 +411,12 @@ fn an_area_without_memory_is_refused_at_the_callers_line() {
             check(&error, ErrorKind::OutOfMemory, &[&at, "no memory", &len.to_string(), "u64"]);
             let area = g.area::<u64>(2);
             assert_eq!(*area.local(), [0, 0]);
+        });
+        // What one member has no memory for, none of them has.
+        on_sizes(&[2, 3], |g| {
+            let error = g.try_area::<u64>(if g.rank() == 1 { len } else { 1 }).expect_err("rank 1 has no such memory");
+            check(&error, ErrorKind::OutOfMemory, &["rank 1 has no memory", &len.to_string()]);
+            is_everybodys(g, &error);
         });
         let (at, claim) = (here(), |g: &mut Group| drop(g.area::<u64>(len)));
         failing(&[1, 3], claim, |context, error| {

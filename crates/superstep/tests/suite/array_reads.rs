@@ -306,3 +306,19 @@ fn a_part_may_have_more_than_4_giga_elements() {
         assert_eq!(mirrored, (vec![0, 7, 8, 9, 2 * p], vec![0, 6, 0]));
     });
 }
+
+/// S2: a long broadcast takes a round of its own inside the boundary, and the questions of others wait for it.
+#[test]
+fn reads_and_a_long_broadcast_share_a_step() {
+    everywhere(|g| {
+        let (me, p) = (g.rank(), g.size());
+        let a = g.array::<u64, Block>(4 * p);
+        let last = p - 1;
+        let (gathered, mirrored, told) = g.step(|s| {
+            s.scatter(&a, &[me], &[1], Sum);
+            let read = (s.gather(&a, &[me]), s.mirror(&a, ..p));
+            (read.0, read.1, s.broadcast(last, (me == last).then(|| vec![9u64; 4000])))
+        });
+        assert_eq!((gathered, mirrored, told), (vec![1], vec![1; p], vec![9; 4000]));
+    });
+}

@@ -348,3 +348,22 @@ fn a_circle_is_found_while_letters_are_on_their_way() {
         check(&error, ErrorKind::CoherenceMismatch, &["rank 0 waits at", "rank 1 waits at", "nobody can go on"]);
     });
 }
+
+/// X3: the run has failed, and goes on to its end without a panic of its own.
+#[test]
+fn a_call_that_is_forgotten_fails_the_run_once() {
+    let claim = |g: &mut Group| {
+        let (p, me) = (g.size(), g.rank());
+        let all: Vec<usize> = (0..p).collect();
+        let a = g.paged::<u32, 1>([p * 4], [4]);
+        if me == 1 {
+            std::mem::forget(g.begin_cohere(&a, .., &all));
+        } else {
+            g.cohere(&a, .., &all);
+        }
+        let _ = g.try_step(|_| ());
+    };
+    failing(&[2, 3], claim, |context, error| {
+        assert_eq!(error.kind(), ErrorKind::StillBorrowed, "{context}: {error}");
+    });
+}

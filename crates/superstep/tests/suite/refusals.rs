@@ -5,8 +5,8 @@ use crate::{SEVERAL, SIZES, check, is_everybodys};
 use serde::{Deserialize, Serialize};
 use std::panic::resume_unwind;
 use superstep::{
-    Any, Area, Array, Block, Checked, Combine, Each, Error, ErrorKind, Group, Max, Pending, Queue, Same, Shared, Step,
-    Sum, Tuning,
+    Any, Area, Array, Block, Checked, Combine, Each, Error, ErrorKind, Fold, Group, Max, Pending, Queue, Same, Shared,
+    Step, Sum, Tuning,
     testing::{failing, on_sizes},
 };
 
@@ -322,4 +322,29 @@ fn a_value_that_panics_while_it_is_decoded_ends_the_run_on_all_members() {
         },
         |_, error| check(&error, ErrorKind::Panicked, &["no decoding me"]),
     );
+}
+
+/// S5: two functions of one type are two operators.
+#[test]
+fn members_that_fold_with_different_functions_are_told() {
+    fn add(a: &mut u64, b: &u64) {
+        *a += b;
+    }
+    fn multiply(a: &mut u64, b: &u64) {
+        *a *= 10 * b;
+    }
+    on_sizes(&SEVERAL, |g| {
+        let fold = Fold(if g.rank() == 0 { add as fn(&mut u64, &u64) } else { multiply });
+        let errors = [
+            g.try_step(|s| s.reduce(2, fold)).unwrap_err(),
+            g.try_step(|s| s.reduce_to(0, 2, fold)).unwrap_err(),
+            g.try_step(|s| s.prefix(2, fold)).unwrap_err(),
+            g.try_step(|s| s.reduce(vec![2], Each(fold))).unwrap_err(),
+        ];
+        for error in errors {
+            assert!(error.is_divergence(), "{error}");
+            is_everybodys(g, &error);
+        }
+        assert_eq!(g.step(|s| s.reduce(2, Fold(add))), 2 * g.size() as u64);
+    });
 }

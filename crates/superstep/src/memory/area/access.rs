@@ -8,6 +8,7 @@ use crate::{
     },
     error::{ErrorKind, Result, place},
     memory::{
+        notice::give_notice,
         owned::Owned,
         section::{BadSection, Section, Span},
     },
@@ -189,8 +190,8 @@ impl Group {
         self.try_area(len).unwrap_or_else(|error| error.raise())
     }
 
-    /// Makes an area like [`area`](Self::area), or returns why that cannot be done: there is no memory for it here, or
-    /// the group has an error.
+    /// Makes an area like [`area`](Self::area), or returns why that cannot be done: some member has no memory for
+    /// it, or the group has another error.
     ///
     /// ```
     /// let failed = superstep::Config::new().procs(2).run_all(|g| {
@@ -204,10 +205,13 @@ impl Group {
         const { assert!(size_of::<T>() > 0, "the elements of an area have a size") }
         let site = Location::caller();
         let core = self.core();
-        let region = Region::try_new(len).ok_or_else(|| {
-            let what = format!("the system has no memory for {len} elements of {} here", type_name::<T>());
-            core.error(ErrorKind::OutOfMemory, what, site)
-        })?;
+        let tally = || core.place::<Tally, Vec<u64>>(Tally::new(len as u64), 0);
+        let Some(region) = Region::try_new(len) else {
+            let (rank, what) = (core.rank.get(), type_name::<T>());
+            let what = format!("rank {rank} has no memory for {len} elements of {what}");
+            let error = core.error(ErrorKind::OutOfMemory, what, site);
+            return Err(give_notice(core, Kind::Make, type_hash::<Part<T>>(), || drop(tally()), error, site));
+        };
         core.begin(site, Phase::Step);
         let part = Rc::new(Part {
             owned: Owned::new(region, core),
@@ -216,7 +220,7 @@ impl Group {
             site,
         });
         let number = core.add_object(Rc::clone(&part) as Rc<dyn Object>, type_hash::<Part<T>>());
-        let lens = core.place::<Tally, Vec<u64>>(Tally::new(len as u64), 0);
+        let lens = tally();
         let area = Area { core: Rc::clone(core), part, number };
         area.part.owned.offer(core, number);
         core.boundary(Kind::Make)?;

@@ -95,7 +95,7 @@ impl Group {
     /// use superstep::{Block, Config, ErrorKind};
     ///
     /// let made = Config::new().procs(2).run(|g| g.try_array::<u64, Block>(usize::MAX).map(drop));
-    /// assert_eq!(made.unwrap().unwrap_err().kind(), ErrorKind::Overflow);
+    /// assert_eq!(made.unwrap_err().kind(), ErrorKind::Overflow);
     /// ```
     #[track_caller]
     pub fn try_array<T: Element, D: Distribution + Default>(&mut self, len: usize) -> Result<Array<T, D>> {
@@ -131,7 +131,7 @@ impl Group {
     /// let made = Config::new().procs(2).run(|g| {
     ///     g.try_array_with::<u8, _, 1>([4], Irregular(vec![1, 2])).map(drop)
     /// });
-    /// assert_eq!(made.unwrap().unwrap_err().kind(), ErrorKind::BadLength);
+    /// assert_eq!(made.unwrap_err().kind(), ErrorKind::BadLength);
     /// ```
     #[track_caller]
     pub fn try_array_with<T: Element, D: Distribution, const N: usize>(
@@ -162,7 +162,14 @@ impl Group {
         let Some((region, stride)) = memory(core, &plan) else {
             let (me, here) = (core.rank.get(), plan.lens[core.rank.get()]);
             let what = format!("the system has no memory for {here} elements of {} on rank {me}", type_name::<T>());
-            return Err(give_notice(core, Kind::Array, kind, core.error(ErrorKind::OutOfMemory, what, site), site));
+            return Err(give_notice(
+                core,
+                Kind::Array,
+                kind,
+                || (),
+                core.error(ErrorKind::OutOfMemory, what, site),
+                site,
+            ));
         };
         core.begin(site, Phase::Step);
         let part = Rc::new(Part::new(Owned::new(region, core), core.rank.get(), plan, Operator::new(Any), stride));

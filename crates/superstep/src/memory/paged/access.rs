@@ -105,7 +105,7 @@ impl Group {
     /// use superstep::{Config, ErrorKind};
     ///
     /// let made = Config::new().procs(2).run(|g| g.try_paged::<u8, 1>([4], [0]).map(drop));
-    /// assert_eq!(made.unwrap().unwrap_err().kind(), ErrorKind::BadLength);
+    /// assert_eq!(made.unwrap_err().kind(), ErrorKind::BadLength);
     /// ```
     #[track_caller]
     pub fn try_paged<T: Element, const N: usize>(
@@ -123,7 +123,14 @@ impl Group {
         let kind = Core::hash_numbers(terms.chain([type_hash::<Part<T, N>>()]));
         let Some(part) = Part::<T, N>::new(layout, core.rank.get(), site) else {
             let what = format!("the system has no memory for rank {}'s part of {shape:?}", core.rank.get());
-            return Err(give_notice(core, Kind::Paged, kind, core.error(ErrorKind::OutOfMemory, what, site), site));
+            return Err(give_notice(
+                core,
+                Kind::Paged,
+                kind,
+                || (),
+                core.error(ErrorKind::OutOfMemory, what, site),
+                site,
+            ));
         };
         let part = Rc::new(part);
         core.begin(site, Phase::Step);
