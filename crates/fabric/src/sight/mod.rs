@@ -2,10 +2,10 @@
 //!
 //! A program that stands still does not say why. So a processor writes down where it is as it goes along, and for whom
 //! it waits once it has waited for more than a moment: a few stores into cache lines of its own, which nobody else
-//! looks at until somebody has waited long. A [`Lookout`] looks at all of them now and then, and says in one line who
+//! looks at until somebody has waited long. A lookout looks at all of them now and then, and says in one line who
 //! waits where, for whom, and where that one was last seen.
 //!
-//! Who looks: a [thread](monitor) of the process for threads and the simulator, the watch of a team of forked
+//! Who looks: a thread of the process for threads and the simulator, the watch of a team of forked
 //! processes, and under MPI the heartbeat of process 0, to which the others tell what they see.
 
 mod lookout;

@@ -21,9 +21,9 @@ use std::any::{Any, type_name};
 ///
 /// let best = superstep::Config::new().procs(2).run(|g| {
 ///     let mine = Best { name: format!("rank {}", g.rank()), score: g.rank() as u32 };
-///     g.step(|s| s.reduce(mine, |best: &mut Best, x: &Best| if x.score > best.score { *best = x.clone() }))
+///     g.step(|s| s.reduce(mine, |best: &mut Best, x: &Best| if x.score > best.score { *best = x.clone() })).name
 /// });
-/// assert_eq!(best.unwrap().name, "rank 1");
+/// assert_eq!(best.unwrap(), "rank 1");
 /// ```
 pub trait Value: Clone + Send + Serialize + DeserializeOwned + 'static {}
 impl<T: Clone + Send + Serialize + DeserializeOwned + 'static> Value for T {}

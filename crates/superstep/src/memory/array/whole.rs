@@ -272,9 +272,9 @@ impl Step {
     ///
     /// let kind = Config::new().procs(2).run(|g| {
     ///     let a = g.array::<u8, Block>(4);
-    ///     g.step(|s| Local(s.try_scatter_from(0, &a, None).map_err(|error| error.kind())))
+    ///     g.step(|s| Local(s.try_scatter_from(0, &a, None).err().map(|error| error.kind())))
     /// });
-    /// assert_eq!(kind.unwrap(), Err(ErrorKind::NoValue));
+    /// assert_eq!(kind.unwrap(), Some(ErrorKind::NoValue));
     /// ```
     #[track_caller]
     pub fn try_scatter_from<T: Element, D: Distribution, const N: usize>(
