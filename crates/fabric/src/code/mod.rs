@@ -29,8 +29,8 @@ use std::{any::TypeId, marker::PhantomData};
 pub(crate) use book::{adopt, hold, secret};
 pub(crate) use objects::program;
 
-/// Where code at this address lies in the program, the same in every process of one build: the number of its executable or
-/// library, and the place in it. Zeros where there is no code that others could know of.
+/// Where code at this address lies in the program, the same in every process of one build: the number of its executable
+/// or library, and the place in it. Zeros where there is no code that others could know of.
 ///
 /// ```
 /// let at = |function: fn()| fabric::code::place_of(function as usize);
