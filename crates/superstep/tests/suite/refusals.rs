@@ -326,6 +326,7 @@ fn a_value_that_panics_while_it_is_decoded_ends_the_run_on_all_members() {
 
 /// S5: two functions of one type are two operators.
 #[test]
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "operators are handed references")]
 fn members_that_fold_with_different_functions_are_told() {
     fn add(a: &mut u64, b: &u64) {
         *a += b;
