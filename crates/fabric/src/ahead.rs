@@ -1,26 +1,27 @@
-//! Asking for memory before it is needed, and keeping it out of the caches where it is not needed soon.
+//! Prefetching memory, and copying past the caches.
 //!
-//! Random reads and writes wait for memory most of their time, unless the list of their places says early enough where
-//! they will go. Lists themselves, read once from front to back, come faster as well when they are asked for: the
-//! processor's own foresight is cautious. Asking changes nothing that a program could observe but its speed, so an
-//! address need not even exist.
+//! Random reads and writes mostly wait for memory, unless a list of their places tells early where they will go. A list
+//! that is read from front to back also comes faster when it is asked for, because the hardware prefetches cautiously.
+//! A prefetch changes nothing but speed, so an address need not even exist.
+//!
+//! Processors other than x86-64 and Miri, which knows none of these instructions, do without.
 
-use crate::region::Plain;
+use crate::plain::Plain;
 use std::mem::MaybeUninit;
 
-/// What memory is fetched in.
+/// The bytes of a cache line.
 const LINE: usize = 64;
 
-/// How many places of a list ahead to ask for what lies there: far enough to hide a miss of all caches.
+/// How many elements ahead to prefetch: enough to hide a miss of all caches.
 const PLACES: usize = 64;
 
-/// How many bytes of a list ahead to ask for the list.
+/// How many bytes ahead to prefetch a list that is read from front to back.
 const FAR: usize = 4096;
 
 /// How many elements of a list [`chunks`] takes together.
 pub const CHUNK: usize = 64;
 
-/// Where a slice lies: enough to ask for elements of it, and too little to touch them.
+/// The address of a slice: enough to prefetch its elements, and too little to read them.
 pub struct Ahead<T>(*const T);
 
 impl<T> Clone for Ahead<T> {
@@ -41,27 +42,27 @@ impl<T> Ahead<T> {
     /// Asks for the element with this number.
     #[inline]
     pub fn ask(self, at: usize) {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
         {
             use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
             // SAFETY: a prefetch is a hint; it neither faults nor changes anything, whatever the address.
             unsafe { _mm_prefetch::<_MM_HINT_T1>(self.0.wrapping_add(at).cast()) };
         }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = at;
+        #[cfg(any(not(target_arch = "x86_64"), miri))]
+        let _ = self.0.wrapping_add(at);
     }
 
     /// Asks for the line so many bytes on, to be read soon.
     #[inline]
     fn ask_line(self, bytes: usize) {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
         {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
             // SAFETY: as above.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(self.0.wrapping_byte_add(bytes).cast()) };
         }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = bytes;
+        #[cfg(any(not(target_arch = "x86_64"), miri))]
+        let _ = self.0.wrapping_byte_add(bytes);
     }
 }
 
@@ -90,7 +91,7 @@ pub fn chunks<T>(list: &[T]) -> impl Iterator<Item = &[T]> {
 /// ```
 #[inline]
 pub fn visit<T>(places: &[u32], data: Ahead<T>, mut visit: impl FnMut(usize)) {
-    // Nothing goes with each, and a vector of it takes no memory.
+    // A vector of `()` takes no memory.
     visit_each(places, &vec![(); places.len()], data, |at, ()| visit(at));
 }
 
@@ -120,7 +121,7 @@ pub fn visit_each<T, V>(places: &[u32], values: &[V], data: Ahead<T>, mut visit:
     }
 }
 
-/// Appends what lies at these places to a vector.
+/// Appends the elements at these places to a vector.
 ///
 /// ```
 /// let mut into = vec![0u8];
@@ -146,7 +147,7 @@ pub fn load<T: Plain>(from: &[T], places: &[u32], into: &mut Vec<T>) {
 
 /// Copies bytes, as many as there are on both sides, past the caches. Whoever is told about them afterwards sees them.
 pub(crate) fn copy_past(from: &[u8], into: &mut [MaybeUninit<u8>]) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
         const WORD: usize = size_of::<__m128i>();
@@ -166,12 +167,12 @@ pub(crate) fn copy_past(from: &[u8], into: &mut [MaybeUninit<u8>]) {
                 unsafe { _mm_stream_si128(target.as_mut_ptr().cast(), word) };
             }
         }
-        // Such stores keep no order with others: this makes them come before what tells a peer that they are there.
-        // SAFETY: a fence touches nothing, and every processor of this kind has it.
+        // Streaming stores have no order; the fence puts them before the store that tells a peer of them.
+        // SAFETY: a fence touches nothing, and every x86-64 has it.
         unsafe { _mm_sfence() };
         copy(rest, rest_targets);
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(any(not(target_arch = "x86_64"), miri))]
     copy(from, into);
 }
 

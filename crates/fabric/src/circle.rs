@@ -20,18 +20,14 @@
 //! 8. **Moving.** Where [`Circle::shares`] says so, `Tray::moved` reaches the other side by moving a pointer; elsewhere
 //!    a tray carries bytes alone.
 //! 9. **Letters.** A letter reaches its member whole and once, after every letter that I sent it before, whether or not
-//!    anybody meets. Only its member's [`Circle::next_letter`] takes it. Letters say nothing about meetings, nor
+//!    anybody meets. Only its member's [`Mail::next_letter`] takes it. Letters say nothing about meetings, nor
 //!    meetings about letters.
 //! 10. **Counts.** A count is a sum in which nobody waits: it is there once every member has entered it, and then it is
 //!     the same for all of them. Members enter one after the other, and each has seen the sum of one before it enters
 //!     the next.
 
-use crate::{failure::Failure, nest::Name, sight::Pen, tray::Tray};
-use std::{
-    any::Any,
-    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-    sync::Arc,
-};
+use crate::{alarm::Alarm, failure::Failure, nest::Name, sight::Pen, tray::Tray};
+use std::{any::Any, sync::Arc};
 
 /// How two contributions become one.
 pub trait Meld {
@@ -41,8 +37,8 @@ pub trait Meld {
     /// It must be a function of the two alone, the same one on every member.
     fn meld(&mut self, left: &[u8], right: &[u8], out: &mut Vec<u8>);
 
-    /// Whether contributions that are equal, byte for byte, to mine meld into just that; lets a meeting at which nobody
-    /// has anything to say skip the melding.
+    /// Whether contributions that all equal mine, byte for byte, meld into that same one. Then a meeting at which
+    /// nobody has anything to say skips the melding.
     fn alike(&self) -> bool {
         false
     }
@@ -66,16 +62,10 @@ pub struct Melded {
 pub type Counts = [u64; 5];
 
 /// What members that share an address space have in common.
-pub type Shared = Arc<dyn Any + Send + Sync>;
+pub type Common = Arc<dyn Any + Send + Sync>;
 
-/// One processor's end of one group. See the [module](self) for the contract.
-pub trait Circle {
-    /// My number among the members.
-    fn rank(&self) -> usize;
-
-    /// How many members there are.
-    fn size(&self) -> usize;
-
+/// What all members do together: they meet, and hand each other trays and memory.
+pub trait Meetings {
     /// Enters the next meeting with `mine`, waits for all others and writes the outcome.
     fn meet(&mut self, mine: &[u8], how: &mut dyn Meld, outcome: &mut Melded) -> Result<(), Failure>;
 
@@ -93,6 +83,25 @@ pub trait Circle {
     /// whether there was anything.
     fn take(&mut self, from: usize, into: &mut Tray) -> bool;
 
+    /// Whether [`carry`](Self::carry) moves memory between the members: no two of them share any.
+    fn carries(&self) -> bool {
+        false
+    }
+
+    /// Moves memory straight to other members and from them, with no copy in between where that can be had: each piece
+    /// of `out` to the member it names, and into each place of `into` what that member sends. Between two members
+    /// pieces and places come in the same order and have the same lengths. Returns when all of it has gone and come.
+    ///
+    /// # Errors
+    ///
+    /// If the alarm was raised, or if members that share memory ask for it.
+    fn carry(&mut self, _out: &[(usize, &[u8])], _into: &mut [(usize, &mut [u8])]) -> Result<(), Failure> {
+        Err(Failure::Damaged { rank: 0 })
+    }
+}
+
+/// What passes between members without a meeting: letters and counts.
+pub trait Mail {
     /// Sends member `to` a letter, at once. What comes back in `letter` is empty.
     fn send_letter(&mut self, to: usize, letter: &mut Tray) -> Result<(), Failure>;
 
@@ -108,69 +117,46 @@ pub trait Circle {
 
     /// Waits for a letter, or for the sum of the count that I have entered. It may return before there is either.
     fn rest(&mut self) -> Result<(), Failure>;
+}
 
-    /// Whether `other` and I share an address space, so that objects can move between us.
-    fn shares(&self, other: usize) -> bool;
+/// One processor's end of one group: its meetings and its mail, who the members are, and the way to further circles.
+/// See the [module](self) for the contract.
+pub trait Circle: Meetings + Mail {
+    /// My number among the members.
+    fn rank(&self) -> usize;
 
-    /// Something that all members have in common, if they share an address space: whoever asks first makes it, and all
-    /// get the same. All of them ask, with the same `name`, which nothing else that they have in common in this circle
-    /// has or will have.
-    fn common(&self, _name: Name, _make: &mut dyn FnMut() -> Shared) -> Option<Shared> {
-        None
-    }
-
-    /// Whether [`carry`](Self::carry) moves memory between the members: no two of them share any.
-    fn carries(&self) -> bool {
-        false
-    }
-
-    /// Moves memory straight to other members and from them, with no copy in between where that can be had: each piece
-    /// of `out` to the member it names, and into each place of `into` what that member sends. Between two members
-    /// pieces and places come in the same order and have the same lengths. Returns when all of it has gone and come.
-    ///
-    /// # Errors
-    ///
-    /// If the alarm was raised, or if members that share memory ask for it.
-    fn carry(&mut self, _out: &[(usize, &[u8])], _into: &mut [(usize, &mut [u8])]) -> Result<(), Failure> {
-        Err(Failure::Damaged { rank: self.rank() })
-    }
-
-    /// Makes my end of a further circle of `members`, named by their ranks here, in which I am member `rank`. All of
-    /// them call this with the same `name`, which no other circle that is made from this one has or will have.
-    fn join(&self, name: Name, members: &[usize], rank: usize) -> Box<dyn Circle>;
+    /// How many members there are.
+    fn size(&self) -> usize;
 
     /// The number of a member in the whole run.
     fn number(&self, rank: usize) -> usize;
 
-    /// With what this processor writes down where it is and for whom it waits.
+    /// Whether `other` and I share an address space, so that objects can move between us.
+    fn shares(&self, other: usize) -> bool;
+
+    /// Something that all members have in common, if they share an address space: the first to ask makes it, and all
+    /// get the same. All of them ask, with a `name` that they use for nothing else in this circle.
+    fn common(&self, _name: Name, _make: &mut dyn FnMut() -> Common) -> Option<Common> {
+        None
+    }
+
+    /// Makes my end of a further circle of `members`, named by their ranks here, in which I am member `rank`. All of
+    /// them call this with the same `name`, which no other circle made from this one ever has.
+    fn join(&self, name: Name, members: &[usize], rank: usize) -> Box<dyn Circle>;
+
+    /// Charges this processor with so many operations, where time is simulated.
+    fn work(&self, _operations: u64) {}
+
+    /// The pen with which this processor writes down where it is and for whom it waits.
     fn pen(&self) -> Pen {
         Pen::default()
     }
 
-    /// What to pull when this processor cannot go on.
+    /// What to raise when this processor cannot go on.
     fn alarm(&self) -> Arc<dyn Alarm>;
 }
 
-/// The cord that stops a whole run.
-pub trait Alarm: Send + Sync {
-    /// Makes every wait of the run fail with `failure`, unless another failure was first.
-    fn raise(&self, failure: Failure);
-
-    /// What was raised first, if anything was.
-    fn raised(&self) -> Option<Failure>;
-}
-
-/// Runs the part of processor `rank`; if it panics, the alarm is raised before anything else is done about that.
-pub(crate) fn or_raise<R>(alarm: &dyn Alarm, rank: usize, part: impl FnOnce() -> R) -> R {
-    catch_unwind(AssertUnwindSafe(part)).unwrap_or_else(|payload| {
-        let text = payload.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic that is not a text");
-        alarm.raise(Failure::GaveUp { rank, report: text.as_bytes().into() });
-        resume_unwind(payload)
-    })
-}
-
-/// For meetings that only wait.
+/// Melds nothing: for meetings that only wait.
 pub(crate) struct Silence;
 
 impl Meld for Silence {

@@ -8,31 +8,45 @@
 //! Programs use the `superstep` crate; this one is its lowest layer.
 
 mod ahead;
+mod alarm;
 pub mod circle;
 pub mod code;
 pub mod contract;
 mod failure;
-pub mod ground;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
+mod lock;
+mod mapping;
 mod memory;
 mod messages;
 pub mod mpi;
 mod nest;
 mod pages;
+mod plain;
 pub mod processes;
 pub mod procs;
 mod region;
+mod scarcity;
+mod secret;
+pub mod settings;
 pub mod sight;
 pub mod sim;
+mod spares;
 pub mod threads;
 mod tray;
 pub mod tree;
+pub mod wire;
 
 pub use ahead::{Ahead, CHUNK, chunks, load, visit, visit_each};
-pub use circle::{Alarm, Circle, Counts, Meld, Melded, Shared};
+pub use alarm::Alarm;
+pub use circle::{Circle, Common, Counts, Mail, Meetings, Meld, Melded};
 pub use failure::Failure;
-pub use memory::{Buffer, Common, append, fitting, make_room, try_make_room};
+pub use memory::{Buffer, PartedMemory, append, make_room, try_make_room};
 pub use nest::Name;
 pub use pages::{Lent, Lines, Pages, Slice, SliceMut};
-pub use region::{Flat, Loan, Plain, Reach, Refused, Region};
+pub use plain::Plain;
+pub use region::{Flat, Loan, Reach, Refused, Region};
 pub use sight::{Limits, Pen};
+pub use spares::{Spares, fitting};
 pub use tray::Tray;

@@ -4,9 +4,9 @@
 //!
 //! - **M1** `start` is aligned as elements ask for and valid for `len` of them, for as long as the [`Memory`] lives.
 //!   Every byte of it is initialised; any pattern of bytes is a value, because elements are [`Plain`].
-//! - **M5** Each part of a [`Common`] is taken once and for good, so no two [`Memory`] overlap.
+//! - **M5** Each part of a [`PartedMemory`] is taken once and for good, so no two [`Memory`] overlap.
 
-use crate::region::Plain;
+use crate::{plain::Plain, scarcity};
 use std::{
     alloc::Layout,
     fmt,
@@ -22,10 +22,15 @@ pub(crate) const HUGE: usize = 2 << 20;
 /// Small regions start on their own pair of cache lines.
 pub(crate) const LINE: usize = 128;
 
+/// Has its cache lines for itself.
+#[repr(C, align(128))]
+#[derive(Debug, Default)]
+pub(crate) struct Padded<T>(pub(crate) T);
+
 /// A piece of zeroed memory; M1.
 pub(crate) struct Memory<T> {
     pub(crate) start: NonNull<T>,
-    len: usize,
+    pub(crate) len: usize,
     /// What was mapped or allocated, which may be more than what is used.
     whole: Whole<T>,
 }
@@ -35,7 +40,7 @@ enum Whole<T> {
     Heap(Layout),
     Mapped(usize),
     /// A part of what others have parts of too.
-    Part(Arc<Common<T>>),
+    Part(Arc<PartedMemory<T>>),
 }
 
 // SAFETY: a Memory is an owner of plain data; who touches it when is ruled by M2 and M3.
@@ -50,7 +55,12 @@ impl<T: Plain> Memory<T> {
         if layout.size() == 0 {
             return Some(Self { start: NonNull::dangling(), len, whole: Whole::Nothing });
         }
-        let (start, whole) = if layout.size() >= HUGE {
+        // Miri never says that there is no memory, and ends.
+        if scarcity::is_refused() || (cfg!(miri) && layout.size() > 1 << 30) {
+            return None;
+        }
+        // Nor has it huge pages, and it checks memory of the heap as well as any.
+        let (start, whole) = if layout.size() >= HUGE && !cfg!(miri) {
             map(layout).map(|(start, length)| (start, Whole::Mapped(length)))?
         } else {
             // SAFETY: the layout's size is not zero.
@@ -73,16 +83,15 @@ impl<T: Plain> Memory<T> {
     }
 }
 
-/// Memory that several owners have parts of, one behind the other and equally far apart: so whoever may read all of
-/// them reads them as one.
-pub struct Common<T> {
-    memory: Memory<T>,
+/// Memory in parts of one length, each of another owner. Whoever may read all parts reads them as one slice.
+pub struct PartedMemory<T> {
+    pub(crate) memory: Memory<T>,
     stride: usize,
     /// Which parts are taken; M5.
     taken: Box<[AtomicBool]>,
 }
 
-impl<T: Plain> Common<T> {
+impl<T: Plain> PartedMemory<T> {
     /// Makes memory for so many parts of at most `longest` elements; `None` where the system has none. Nobody has
     /// touched it yet.
     pub fn new(parts: usize, longest: usize) -> Option<Self> {
@@ -94,8 +103,8 @@ impl<T: Plain> Common<T> {
         Some(Self { memory, stride, taken: taken.into() })
     }
 
-    /// So many elements that each part begins on cache lines of its own, and no more: the less lies between the parts,
-    /// the more often an element's place is its number.
+    /// How far apart parts begin: just enough for cache lines of their own. Where that leaves no gap, an element's
+    /// place is its number.
     fn stride_for(longest: usize) -> Option<usize> {
         let shared = size_of::<T>().trailing_zeros().min(LINE.trailing_zeros());
         longest.checked_next_multiple_of(LINE >> shared)
@@ -110,23 +119,18 @@ impl<T: Plain> Common<T> {
     pub fn stride(&self) -> usize {
         self.stride
     }
-
-    /// The first element, how many there are, and how far apart the parts begin.
-    pub(crate) fn layout(&self) -> (NonNull<T>, usize, usize) {
-        (self.memory.start, self.memory.len, self.stride)
-    }
 }
 
-impl<T> fmt::Debug for Common<T> {
+impl<T> fmt::Debug for PartedMemory<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Common(parts {} apart)", self.stride)
+        write!(f, "PartedMemory(parts {} apart)", self.stride)
     }
 }
 
 impl<T: Plain> Memory<T> {
     /// Part number `number` of what several have in common; `None` where there is no such part, it is not as long, or
     /// somebody has taken it before.
-    pub(crate) fn part(common: &Arc<Common<T>>, number: usize, len: usize) -> Option<Self> {
+    pub(crate) fn part(common: &Arc<PartedMemory<T>>, number: usize, len: usize) -> Option<Self> {
         let taken = common.taken.get(number).filter(|_| len <= common.stride)?;
         if taken.swap(true, Ordering::Relaxed) {
             return None;
@@ -137,7 +141,7 @@ impl<T: Plain> Memory<T> {
     }
 
     /// What it is a part of.
-    pub(crate) fn common(&self) -> Option<&Arc<Common<T>>> {
+    pub(crate) fn common(&self) -> Option<&Arc<PartedMemory<T>>> {
         if let Whole::Part(common) = &self.whole { Some(common) } else { None }
     }
 }
@@ -165,9 +169,8 @@ impl<T: Plain> Buffer<T> {
         self.0.as_mut_slice()
     }
 
-    /// Copies `values` into it, which have to be as many. Many of them go past this processor's caches: what takes a
-    /// region's place is read by somebody else, and memory that is not fetched before it is overwritten saves a third
-    /// of the traffic.
+    /// Copies `values` into it, which must be as many. Many go past the caches: another processor will read them, and
+    /// memory that is not fetched before it is overwritten saves a third of the traffic.
     ///
     /// ```
     /// let mut buffer = fabric::Buffer::<u16>::new(3).unwrap();
@@ -192,10 +195,10 @@ impl<T: Plain> Buffer<T> {
     }
 }
 
-/// From how many bytes on a copy for somebody else goes past the caches: it would drive out all they hold.
+/// A copy for another processor goes past the caches from so many bytes on: it would drive out all they hold.
 const PAST_CACHES: usize = 4 << 20;
 
-/// From how many bytes on a copy for this processor does: when it is read, its beginning would not be there any more.
+/// A copy for this processor does from so many bytes on: the caches would lose its beginning before it is read.
 const OWN_PAST_CACHES: usize = 32 << 20;
 
 impl<T> fmt::Debug for Buffer<T> {
@@ -217,7 +220,7 @@ fn map(layout: Layout) -> Option<(NonNull<u8>, usize)> {
     }
     let start = base.map_addr(|address| address.next_multiple_of(border));
     let head = start.addr() - base.addr();
-    // What sticks out on either side goes back. A refusal would only waste addresses, so its code is of no use.
+    // Both ends go back to the system. A refusal only wastes addresses, so its code is ignored.
     if head > 0 {
         // SAFETY: the first `head` bytes are ours and nothing points into them.
         unsafe { libc::munmap(base, head) };
@@ -263,22 +266,6 @@ pub fn try_make_room<T: Plain>(vector: &mut Vec<T>, more: usize) -> bool {
     has_room
 }
 
-/// Takes the vector whose room fits best out of some that are kept for theirs: the smallest in which `len` elements
-/// have room, or else the largest. The system clears all memory that it hands out, which costs more than using it, so a
-/// large vector that is replaced because a small one happened to come first is dear.
-///
-/// ```
-/// let mut spares: Vec<Vec<u8>> = [10, 100, 50].map(Vec::with_capacity).into();
-/// assert!((50..100).contains(&fabric::fitting(&mut spares, 40).capacity()));
-/// assert!(fabric::fitting(&mut spares, 1000).capacity() >= 100);
-/// ```
-#[inline]
-pub fn fitting<T>(spares: &mut Vec<Vec<T>>, len: usize) -> Vec<T> {
-    let rooms = spares.iter().map(Vec::capacity).enumerate();
-    let best = rooms.min_by_key(|&(_, room)| if room >= len { (false, room) } else { (true, usize::MAX - room) });
-    best.map_or_else(Vec::new, |(at, _)| spares.swap_remove(at))
-}
-
 /// Appends `values` to a vector. Very many go past the caches, for they would drive out each other.
 ///
 /// ```
@@ -306,12 +293,12 @@ fn append_past<T: Plain>(vector: &mut Vec<T>, values: &[T]) {
     unsafe { vector.set_len(vector.len() + values.len()) };
 }
 
-/// Asks for huge pages under a vector's memory, as far as it covers any. It helps only what has not been touched yet.
+/// Asks for huge pages where a vector covers whole ones. That helps only memory that was not touched yet.
 fn prefer_huge<T: Plain>(vector: &mut Vec<T>) {
     let base = vector.as_mut_ptr();
     let start = base.map_addr(|address| address.next_multiple_of(HUGE));
     let end = (base.addr() + vector.capacity() * size_of::<T>()) / HUGE * HUGE;
-    if start.addr() < end {
+    if start.addr() < end && !cfg!(miri) {
         // SAFETY: the range lies in the vector's memory, and advice changes nothing that is in it.
         unsafe { libc::madvise(start.cast(), end - start.addr(), libc::MADV_HUGEPAGE) };
     }
@@ -345,13 +332,14 @@ mod tests {
     struct Wide([[u8; 1024]; 8]);
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no huge pages")]
     fn memory_is_aligned_as_its_elements_ask_for() {
         fn check<T: Plain>(len: usize) {
             let is_aligned = |start: NonNull<T>| start.as_ptr().is_aligned();
             // What was mapped before changes where the next mapping lies.
             let all: Vec<Memory<T>> = (0..8).map(|_| Memory::zeroed(len).unwrap()).collect();
             assert!(all.iter().all(|memory| is_aligned(memory.start)));
-            let common = Arc::new(Common::<T>::new(3, len).unwrap());
+            let common = Arc::new(PartedMemory::<T>::new(3, len).unwrap());
             let part = |number| Memory::part(&common, number, len).unwrap();
             assert!((0..3).all(|number| is_aligned(part(number).start)));
         }
@@ -363,13 +351,13 @@ mod tests {
     #[test]
     fn a_part_is_taken_once_and_only_if_it_is_there() {
         for longest in [0, 5] {
-            let common = Arc::new(Common::<u64>::new(2, longest).unwrap());
+            let common = Arc::new(PartedMemory::<u64>::new(2, longest).unwrap());
             let take = |number, len| Memory::part(&common, number, len).is_some();
             assert!(!take(2, 0) && !take(usize::MAX, 0) && !take(0, usize::MAX));
             assert!(take(1, longest) && take(0, longest));
             assert!(!take(1, longest) && !take(0, 0), "it was taken");
         }
-        assert!(Common::<u8>::new(usize::MAX, 0).is_none());
-        assert!(!Common::<u8>::new(2, 0).unwrap().is_for(3, 0));
+        assert!(PartedMemory::<u8>::new(usize::MAX, 0).is_none());
+        assert!(!PartedMemory::<u8>::new(2, 0).unwrap().is_for(3, 0));
     }
 }

@@ -3,36 +3,34 @@
 //! What is found here is named exactly, by numbers of which all of its makers know that nobody else has used them.
 //! Nothing depends on a hash, so no choice of a program's lets two groups find each other's.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, PoisonError},
-};
+use crate::lock::lock;
+use std::{collections::HashMap, sync::Mutex};
 
 /// The name of a circle, or of something that members have in common, among all that is made from one circle.
 ///
 /// ```
 /// use fabric::Name;
 ///
-/// assert_eq!(Name::new(7), Name { serial: 7, kind: 0, part: 0 });
+/// assert_eq!(Name::new(7), Name { serial: 7, purpose: 0, part: 0 });
 /// assert_ne!(Name::new(7), Name { part: 1, ..Name::new(7) });
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Name {
-    /// When it is made: what the members count alike.
+    /// A number that all members count alike, such as the step in which it is made.
     pub serial: u64,
-    /// What it is made for, where there is more than one thing at a time.
-    pub kind: u32,
-    /// Which of several that are made for the same.
+    /// What it is made for.
+    pub purpose: u32,
+    /// Which of several that are made for one purpose.
     pub part: u64,
 }
 
 impl Name {
     /// The circle in which a run ends.
-    pub(crate) const END: Self = Self { serial: u64::MAX, kind: u32::MAX, part: 0 };
+    pub(crate) const END: Self = Self { serial: u64::MAX, purpose: u32::MAX, part: 0 };
 
     /// The name of something that is made alone.
     pub fn new(serial: u64) -> Self {
-        Self { serial, kind: 0, part: 0 }
+        Self { serial, purpose: 0, part: 0 }
     }
 }
 
@@ -48,8 +46,7 @@ impl<V> Default for Nest<V> {
 impl<V: Clone> Nest<V> {
     /// What has this name: made by whoever asks first, and forgotten here once `owners` have asked.
     pub(crate) fn find(&self, name: Name, owners: usize, make: impl FnOnce() -> V) -> V {
-        // If `make` panics, nothing has been added.
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.0);
         let (found, asked) = kept.entry(name).or_insert_with(|| (make(), 0));
         *asked += 1;
         let (found, is_last) = (found.clone(), *asked >= owners);

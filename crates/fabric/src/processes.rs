@@ -42,12 +42,17 @@ impl Signal {
 
     /// Whether this process was started with the order to ignore it, as by `nohup`.
     fn is_ignored(self) -> bool {
-        // SAFETY: Q1.
-        let mut now = unsafe { zeroed::<libc::sigaction>() };
-        // SAFETY: Q2.
-        let code = unsafe { libc::sigaction(self.number(), std::ptr::null(), &raw mut now) };
-        code == 0 && now.sa_sigaction == libc::SIG_IGN
+        action(self.number()).is_some_and(|action| action.sa_sigaction == libc::SIG_IGN)
     }
+}
+
+/// What this process does on a signal.
+fn action(signal: i32) -> Option<libc::sigaction> {
+    // SAFETY: Q1.
+    let mut now = unsafe { zeroed::<libc::sigaction>() };
+    // SAFETY: Q2.
+    let code = unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut now) };
+    (code == 0).then_some(now)
 }
 
 /// What [`Signals::wait`] has waited for.
@@ -74,10 +79,6 @@ pub struct Signals {
 impl Signals {
     /// Holds them back from the calling thread and from those that it starts later, except any that this process was
     /// told to ignore.
-    ///
-    /// # Errors
-    ///
-    /// If the kernel refuses.
     pub fn hold() -> io::Result<Self> {
         // SAFETY: Q1.
         let mut held = unsafe { zeroed::<libc::sigset_t>() };
@@ -99,10 +100,6 @@ impl Signals {
     }
 
     /// Waits for one of them.
-    ///
-    /// # Errors
-    ///
-    /// If the kernel refuses.
     pub fn wait(&self) -> io::Result<Caught> {
         loop {
             // SAFETY: Q1.
@@ -140,6 +137,10 @@ impl Signals {
 /// Does something while no signal reaches the calling thread. A thread that is started meanwhile never gets one:
 /// signals to the process are for the threads of the program.
 pub(crate) fn without_signals<R>(work: impl FnOnce() -> R) -> R {
+    // Miri has no signals.
+    if cfg!(miri) {
+        return work();
+    }
     // SAFETY: Q1.
     let mut all = unsafe { zeroed::<libc::sigset_t>() };
     let mut before = all;
@@ -176,11 +177,8 @@ pub fn die_with_parent(command: &mut Command) {
 /// Whether the system keeps the children of this process that have ended until they are waited for; else their numbers
 /// may be those of other processes at once.
 pub(crate) fn keeps_children() -> bool {
-    // SAFETY: Q1.
-    let mut now = unsafe { zeroed::<libc::sigaction>() };
-    // SAFETY: Q2.
-    let code = unsafe { libc::sigaction(libc::SIGCHLD, std::ptr::null(), &raw mut now) };
-    code == 0 && now.sa_sigaction != libc::SIG_IGN && now.sa_flags & libc::SA_NOCLDWAIT == 0
+    let keeps = |now: libc::sigaction| now.sa_sigaction != libc::SIG_IGN && now.sa_flags & libc::SA_NOCLDWAIT == 0;
+    action(libc::SIGCHLD).is_some_and(keeps)
 }
 
 /// Sends a signal to a child, or to the whole process group that it leads.

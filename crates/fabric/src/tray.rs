@@ -33,6 +33,14 @@ impl Tray {
     }
 }
 
+/// A tray of bytes alone.
+impl From<Vec<u8>> for Tray {
+    #[inline]
+    fn from(bytes: Vec<u8>) -> Self {
+        Self { bytes, moved: Vec::new() }
+    }
+}
+
 impl std::fmt::Debug for Tray {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Tray({} bytes, {} moved)", self.bytes.len(), self.moved.len())

@@ -1,6 +1,6 @@
 //! Claims 5 and 6: leaving a circle, and being in several.
 
-use super::{Alone, Brackets, Stage, meet_and_check, word};
+use super::stage::{ALARMLESS, Alone, Brackets, Stage, meet_and_check, word};
 use crate::{
     circle::{Circle, Melded},
     nest::Name,
@@ -16,8 +16,6 @@ pub(super) fn uphold(stage: &Stage) {
     overlapping_circles_keep_their_meetings_and_trays_apart(stage);
     a_circle_may_number_its_members_anew(stage);
 }
-
-const ALARMLESS: &str = "nobody raised the alarm";
 
 /// Claim 5: the leaver's contribution counts, and the rest are one fewer from then on. Each time another place in the
 /// circle falls vacant, until nobody is left.
@@ -106,7 +104,7 @@ fn circles_with_different_numbers_of_meetings_come_together_again(stage: &Stage)
 /// same peer in all of them, and each tray stays in its circle.
 fn overlapping_circles_keep_their_meetings_and_trays_apart(stage: &Stage) {
     fn post(circle: &mut dyn Circle, to: usize, from: usize, label: u8) {
-        circle.post(to, &mut Tray { bytes: vec![label, from as u8], moved: Vec::new() }).expect(ALARMLESS);
+        circle.post(to, &mut Tray::from(vec![label, from as u8])).expect(ALARMLESS);
     }
     fn check(circle: &mut dyn Circle, from: usize, sender: usize, label: u8) {
         circle.wait().expect(ALARMLESS);
@@ -151,14 +149,14 @@ fn circles_of_one_name_but_another_origin_or_part_are_apart(stage: &Stage) {
         let (rank, size) = (circle.rank(), circle.size());
         let everybody: Vec<usize> = (0..size).collect();
         let one = Name::new(1);
-        let names = [one, Name { part: 1, ..one }, Name { kind: 1, ..one }, Name { part: 1, ..Name::new(0) }];
+        let names = [one, Name { part: 1, ..one }, Name { purpose: 1, ..one }, Name { part: 1, ..Name::new(0) }];
         let mut all: Vec<_> = names.map(|name| circle.join(name, &everybody, rank)).into();
         let further: Vec<_> =
             all.iter().flat_map(|parent| names.map(|name| parent.join(name, &everybody, rank))).collect();
         all.extend(further);
         let (next, last) = ((rank + 1) % size, (rank + size - 1) % size);
         for (label, circle) in all.iter_mut().enumerate() {
-            circle.post(next, &mut Tray { bytes: vec![label as u8], moved: Vec::new() }).expect(ALARMLESS);
+            circle.post(next, &mut Tray::from(vec![label as u8])).expect(ALARMLESS);
         }
         for (label, circle) in all.iter_mut().enumerate().rev() {
             circle.wait().expect(ALARMLESS);

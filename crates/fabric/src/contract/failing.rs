@@ -1,6 +1,6 @@
 //! Claim 7: one failure ends everything, for everybody.
 
-use super::{Alone, Brackets, Stage, counter::Counter, gave_up, word};
+use super::stage::{Alone, Brackets, Counter, Stage, gave_up, word};
 use crate::{
     circle::{Circle, Melded},
     failure::Failure,
@@ -32,7 +32,7 @@ fn assert_over(circle: &mut dyn Circle, failure: &Failure) {
             assert_eq!(circle.meet(&[1], &mut how, &mut outcome), over);
             assert_eq!(circle.wait(), over);
             for to in 0..circle.size() {
-                assert_eq!(circle.post(to, &mut Tray { bytes: vec![1], moved: Vec::new() }), over);
+                assert_eq!(circle.post(to, &mut Tray::from(vec![1])), over);
                 // There may be something left from the last meeting that was held; asking is harmless.
                 circle.take(to, &mut Tray::default());
             }
@@ -48,7 +48,7 @@ fn assert_over(circle: &mut dyn Circle, failure: &Failure) {
 fn warm_up(circle: &mut dyn Circle, warm: &Counter) {
     for meeting in 0..3 {
         for to in 0..circle.size() {
-            circle.post(to, &mut Tray { bytes: vec![1], moved: Vec::new() }).expect("nobody raised the alarm");
+            circle.post(to, &mut Tray::from(vec![1])).expect("nobody raised the alarm");
         }
         let mine = word(circle.rank(), meeting);
         circle.meet(&mine, &mut Brackets { wants_before: true }, &mut Melded::default()).expect("nobody raised");

@@ -1,8 +1,8 @@
 //! Claims 9 and 10: letters and counts.
 
-use super::{Brackets, Stage, meet_and_check, word};
+use super::stage::{ALARMLESS, Brackets, Stage, meet_and_check, scaled, word};
 use crate::{
-    circle::{Circle, Counts, Melded},
+    circle::{Circle, Counts, Mail, Melded},
     failure::Failure,
     nest::Name,
     tray::Tray,
@@ -19,14 +19,11 @@ pub(super) fn uphold(stage: &Stage) {
     whoever_rests_hears_the_alarm(stage);
 }
 
-const ALARMLESS: &str = "nobody raised the alarm";
-
 fn letter(bytes: &[u8]) -> Tray {
-    Tray { bytes: bytes.to_vec(), moved: Vec::new() }
+    Tray::from(bytes.to_vec())
 }
 
-/// Waits for the next letter.
-fn next(circle: &mut dyn Circle) -> (usize, Tray) {
+fn next(circle: &mut dyn Mail) -> (usize, Tray) {
     let mut tray = Tray::default();
     loop {
         if let Some(from) = circle.next_letter(&mut tray).expect(ALARMLESS) {
@@ -64,14 +61,14 @@ fn exchange(circle: &mut dyn Circle, count: usize, bytes: impl Fn(usize, usize, 
 /// Claim 9.
 fn letters_arrive_whole_once_and_in_order(stage: &Stage) {
     stage.run(|circle| {
-        exchange(circle, 100, |from, to, number| word(7 * from + to, number));
+        exchange(circle, scaled(100), |from, to, number| word(7 * from + to, number));
         circle.wait().expect(ALARMLESS);
     });
 }
 
 /// Claim 9, with letters that take different ways.
 fn letters_of_any_length_keep_their_order(stage: &Stage) {
-    const LENGTHS: [usize; 8] = [1, 100_000, 3, 0, 40_000, 300, 9_000, 255];
+    const LENGTHS: [usize; 8] = [1, scaled(100_000), 3, 0, scaled(40_000), 300, scaled(9_000), 255];
     stage.run(|circle| {
         exchange(circle, 16, |from, to, number| vec![(from + 3 * to + number) as u8; LENGTHS[(from + number) % 8]]);
         circle.wait().expect(ALARMLESS);
@@ -141,7 +138,7 @@ fn objects_move_in_letters_where_memory_is_shared(stage: &Stage) {
     });
 }
 
-fn sum(circle: &mut dyn Circle) -> Counts {
+fn sum(circle: &mut dyn Mail) -> Counts {
     loop {
         if let Some(sum) = circle.counted().expect(ALARMLESS) {
             return sum;

@@ -1,15 +1,15 @@
 //! Claims 1 to 3: when a meeting ends, and with what.
 
-use super::{Alike, Brackets, Stage, meet_and_check, word};
+use super::stage::{Alike, Brackets, Stage, meet_and_check, scaled, word};
 use crate::circle::Melded;
 
 /// Meetings in a row, so that every copy and counter of a fabric is used again and again.
-const MANY: usize = 300;
+const MANY: usize = scaled(300);
 
 /// Nothing, what just fits into a cache line with its stamp, and what does not.
 const LENGTHS: [usize; 7] = [0, 1, 39, 40, 41, 64, 1000];
 /// What one rank at a time says beside those.
-const LONG: usize = 100_000;
+const LONG: usize = scaled(100_000);
 
 pub(super) fn uphold(stage: &Stage) {
     nobody_returns_from_a_meeting_before_all_have_entered_it(stage);

@@ -1,6 +1,6 @@
 //! Claims 4 and 8: what is handed over at a meeting.
 
-use super::{Brackets, Stage, word};
+use super::stage::{Brackets, Stage, word};
 use crate::{
     circle::{Circle, Melded},
     tray::Tray,
@@ -24,7 +24,7 @@ fn meet(circle: &mut dyn Circle, meeting: usize) {
 }
 
 fn post(circle: &mut dyn Circle, to: usize, bytes: Vec<u8>) {
-    let mut tray = Tray { bytes, moved: Vec::new() };
+    let mut tray = Tray::from(bytes);
     circle.post(to, &mut tray).expect("nobody raised the alarm");
     assert!(tray.is_empty(), "a tray came back with something in it");
 }

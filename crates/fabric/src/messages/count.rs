@@ -4,8 +4,16 @@
 //! a [wave](super::wave): each adds what it hears from those that hang off it and passes it on, and the sum comes back
 //! the same way. Nothing here waits: whoever asks for the sum takes the count as far as it will go.
 
-use super::{Kind, Link, MessageCircle, Stamp};
-use crate::{circle::Counts, failure::Failure};
+use super::{
+    packet::{Link, Stamp, Tag},
+    route::Route,
+};
+use crate::{
+    circle::Counts,
+    failure::Failure,
+    tree,
+    wire::{Reader, Writer as _},
+};
 
 /// Up to so many members tell each other.
 const FLAT: usize = 4;
@@ -38,104 +46,81 @@ impl Default for Counting {
     }
 }
 
-impl<L: Link> MessageCircle<L> {
-    /// Those that hang off me in the tree, and whom I hang off.
-    fn relatives(&self) -> (Vec<usize>, Option<usize>) {
-        let (me, size) = (self.rank, self.members.len());
-        let (mut children, mut distance) = (Vec::new(), 1);
-        while distance < size && me.is_multiple_of(2 * distance) {
-            children.extend(Some(me + distance).filter(|&child| child < size));
-            distance *= 2;
-        }
-        (children, (me > 0).then(|| me - distance))
+impl Counting {
+    /// The stamps of what is waited for.
+    pub(super) fn stamps<L: Link>(&self, route: &Route<L>) -> [Stamp; 2] {
+        [Tag::Count, Tag::Sum].map(|tag| route.stamp(tag, self.number))
     }
 
-    pub(super) fn count_stamps(&self) -> [Stamp; 2] {
-        [Kind::Count, Kind::Sum].map(|kind| self.stamp(kind, self.counting.number))
-    }
-
-    fn tell(&self, to: usize, kind: Kind) -> Result<(), Failure> {
+    fn tell<L: Link>(&self, route: &Route<L>, to: usize, tag: Tag) -> Result<(), Failure> {
         let mut bytes = [0; size_of::<Counts>()];
-        for (place, number) in bytes.as_chunks_mut().0.iter_mut().zip(self.counting.sum) {
-            *place = number.to_le_bytes();
-        }
-        let stamp = self.stamp(kind, self.counting.number);
-        self.home.mailroom.borrow_mut().send_short(self.members[to], stamp, &bytes)
+        (&mut bytes[..]).put(self.sum);
+        let stamp = route.stamp(tag, self.number);
+        route.mailroom().link.send_short(route.members[to], stamp, &bytes)
     }
 
-    pub(super) fn begin_count(&mut self, mine: Counts) -> Result<(), Failure> {
-        assert!(self.counting.stage == Stage::Done, "a member entered a count before it had the sum of the last");
-        let size = self.members.len();
-        let number = self.counting.number + 1;
-        self.counting = Counting { number, sum: mine, missing: 0, stage: Stage::Adding, has_looked: false };
+    pub(super) fn begin<L: Link>(&mut self, route: &Route<L>, mine: Counts) -> Result<(), Failure> {
+        assert!(self.stage == Stage::Done, "a member entered a count before it had the sum of the last");
+        let size = route.members.len();
+        let number = self.number + 1;
+        *self = Self { number, sum: mine, missing: 0, stage: Stage::Adding, has_looked: false };
         if size <= FLAT {
-            for other in (0..size).filter(|&other| other != self.rank) {
-                self.tell(other, Kind::Count)?;
+            for other in (0..size).filter(|&other| other != route.rank) {
+                self.tell(route, other, Tag::Count)?;
             }
-            self.counting.missing = size - 1;
+            self.missing = size - 1;
         } else {
-            let (children, parent) = self.relatives();
-            self.counting.missing = children.len();
+            self.missing = tree::children(route.rank, size).len();
             // Who has nobody to hear from passes on at once what it knows.
-            if let Some(parent) = parent.filter(|_| children.is_empty()) {
-                self.tell(parent, Kind::Count)?;
-                self.counting.stage = Stage::Told;
+            if let Some(parent) = tree::parent(route.rank).filter(|_| self.missing == 0) {
+                self.tell(route, parent, Tag::Count)?;
+                self.stage = Stage::Told;
             }
         }
         Ok(())
     }
 
-    fn hear(&mut self, kind: Kind) -> Result<Option<Counts>, Failure> {
-        let stamp = self.stamp(kind, self.counting.number);
-        // Who has just looked for a letter has seen all that came; a second look would only find that letter first.
-        let found = if std::mem::take(&mut self.counting.has_looked) {
-            self.home.mailroom.borrow_mut().take_kept(stamp)
+    fn hear<L: Link>(&mut self, route: &Route<L>, tag: Tag) -> Result<Option<Counts>, Failure> {
+        let stamp = route.stamp(tag, self.number);
+        // A look for letters has just taken in everything, so only what was kept can be the count.
+        let found = if std::mem::take(&mut self.has_looked) {
+            route.mailroom().kept.take(stamp, None)
         } else {
-            self.home.mailroom.borrow_mut().try_receive(stamp, None)?
+            route.mailroom().try_receive(stamp, None)?
         };
         let Some((from, tray)) = found else { return Ok(None) };
-        let (words, rest) = tray.bytes.as_chunks();
-        match <&[[u8; 8]; 5]>::try_from(words) {
-            Ok(words) if rest.is_empty() => Ok(Some(words.map(u64::from_le_bytes))),
-            _ => Err(Failure::Damaged { rank: from }),
-        }
+        let mut reader = Reader::new(&tray.bytes);
+        let sum = reader.get().and_then(|sum| reader.end().map(|()| sum));
+        sum.map(Some).map_err(Failure::damaged_by(from))
     }
 
-    /// Takes the count as far as it will go; returns the sum when it is there.
-    fn go_on_counting(&mut self) -> Result<Option<Counts>, Failure> {
-        if self.counting.stage == Stage::Done {
+    /// Takes the count as far as it will go; returns the sum, once, when it is there.
+    pub(super) fn take<L: Link>(&mut self, route: &Route<L>) -> Result<Option<Counts>, Failure> {
+        if self.stage == Stage::Done {
             return Ok(None);
         }
-        while self.counting.missing > 0 {
-            let Some(theirs) = self.hear(Kind::Count)? else { return Ok(None) };
-            for (sum, theirs) in self.counting.sum.iter_mut().zip(theirs) {
+        while self.missing > 0 {
+            let Some(theirs) = self.hear(route, Tag::Count)? else { return Ok(None) };
+            for (sum, theirs) in self.sum.iter_mut().zip(theirs) {
                 *sum = sum.wrapping_add(theirs);
             }
-            self.counting.missing -= 1;
+            self.missing -= 1;
         }
-        if self.members.len() > FLAT {
-            let (children, parent) = self.relatives();
-            if let Some(parent) = parent {
-                if self.counting.stage == Stage::Adding {
-                    self.tell(parent, Kind::Count)?;
-                    self.counting.stage = Stage::Told;
+        let size = route.members.len();
+        if size > FLAT {
+            if let Some(parent) = tree::parent(route.rank) {
+                if self.stage == Stage::Adding {
+                    self.tell(route, parent, Tag::Count)?;
+                    self.stage = Stage::Told;
                 }
-                let Some(sum) = self.hear(Kind::Sum)? else { return Ok(None) };
-                self.counting.sum = sum;
+                let Some(sum) = self.hear(route, Tag::Sum)? else { return Ok(None) };
+                self.sum = sum;
             }
-            for child in children {
-                self.tell(child, Kind::Sum)?;
+            for child in tree::children(route.rank, size) {
+                self.tell(route, child, Tag::Sum)?;
             }
         }
-        Ok(Some(self.counting.sum))
-    }
-
-    /// The sum, once.
-    pub(super) fn take_count(&mut self) -> Result<Option<Counts>, Failure> {
-        let sum = self.go_on_counting()?;
-        if sum.is_some() {
-            self.counting.stage = Stage::Done;
-        }
-        Ok(sum)
+        self.stage = Stage::Done;
+        Ok(Some(self.sum))
     }
 }

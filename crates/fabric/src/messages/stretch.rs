@@ -1,17 +1,21 @@
 //! What neighbouring ranks contributed, melded as far as the one grouping allows.
 //!
-//! A stretch of ranks need not be a subtree of the [tree](crate::tree). Then it is a list of them, as few as there can
+//! A stretch of ranks need not be a subtree of the [`tree`]. Then it is a list of them, as few as there can
 //! be: ranks 2 to 4 of six are `(2 3)` and `4`. Two stretches that follow each other make one; whichever subtrees
 //! become whole by that are melded.
 
-use super::wave::Reader;
-use crate::{circle::Meld, failure::Failure, tree};
+use crate::{
+    circle::Meld,
+    spares::Spares,
+    tree,
+    wire::{Damaged, Reader, Writer as _},
+};
+use std::ops::Range;
 
 /// A subtree's contribution.
 #[derive(Clone, Debug)]
 struct Node {
-    first: usize,
-    end: usize,
+    ranks: Range<usize>,
     melded: Vec<u8>,
 }
 
@@ -22,26 +26,18 @@ pub(super) struct Stretch {
     nodes: Vec<Node>,
 }
 
-/// Whether the ranks from `first` up to `end` are a subtree.
-fn is_subtree(first: usize, end: usize, size: usize) -> bool {
-    let count = end - first;
-    first.is_multiple_of(count.next_power_of_two()) && (count.is_power_of_two() || end == size)
-}
-
 impl Stretch {
-    /// Of no ranks.
     pub(super) fn new(size: usize) -> Self {
         Self { size, nodes: Vec::new() }
     }
 
-    /// Whether it is of no ranks.
     pub(super) fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
     /// Adds what the rank behind the last one contributed; `rank` is its number.
     pub(super) fn push(&mut self, rank: usize, contribution: &[u8], how: &mut dyn Meld) {
-        self.add(Node { first: rank, end: rank + 1, melded: contribution.to_vec() }, how);
+        self.add(Node { ranks: rank..rank + 1, melded: contribution.to_vec() }, how);
     }
 
     /// Adds what follows.
@@ -51,14 +47,19 @@ impl Stretch {
         }
     }
 
+    /// The subtree that two neighbours make, if they are its halves.
+    fn joined(&self, left: &Range<usize>, right: &Range<usize>) -> Option<Range<usize>> {
+        let ranks = left.start..right.end;
+        (tree::is_subtree(&ranks, self.size) && tree::cut(ranks.len()) == left.len()).then_some(ranks)
+    }
+
     fn add(&mut self, mut node: Node, how: &mut dyn Meld) {
         while let Some(left) = self.nodes.last()
-            && is_subtree(left.first, node.end, self.size)
-            && tree::cut(node.end - left.first) == node.first - left.first
+            && let Some(ranks) = self.joined(&left.ranks, &node.ranks)
         {
             let mut melded = Vec::new();
             how.meld(&left.melded, &node.melded, &mut melded);
-            node = Node { first: left.first, end: node.end, melded };
+            node = Node { ranks, melded };
             self.nodes.pop();
         }
         self.nodes.push(node);
@@ -71,57 +72,52 @@ impl Stretch {
     }
 
     /// Melds its subtrees from the left: what the ranks below the one behind its end contributed.
-    pub(super) fn fold(&self, how: &mut dyn Meld, scratch: &mut tree::Scratch, out: &mut Vec<u8>) {
+    pub(super) fn fold(&self, how: &mut dyn Meld, spares: &mut Spares<u8>, out: &mut Vec<u8>) {
         out.clear();
         for node in &self.nodes {
-            tree::append(&node.melded, how, scratch, out);
+            tree::append(&node.melded, how, spares, out);
         }
     }
 
     /// Appends it to a packet.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&(self.nodes.len() as u32).to_le_bytes());
-        for node in &self.nodes {
-            out.extend_from_slice(&(node.first as u32).to_le_bytes());
-            out.extend_from_slice(&(node.end as u32).to_le_bytes());
-            out.extend_from_slice(&(node.melded.len() as u64).to_le_bytes());
-            out.extend_from_slice(&node.melded);
+        out.put(self.nodes.len());
+        for Node { ranks, melded } in &self.nodes {
+            out.put([ranks.start, ranks.end]);
+            out.part(melded);
         }
     }
 
-    /// Reads one that must cover the ranks below `end`, or none.
-    pub(super) fn read_or_nothing(reader: &mut Reader<'_>, size: usize, end: usize) -> Result<Self, Failure> {
-        let ahead = Reader { bytes: reader.bytes, rank: reader.rank }.number()?;
-        Self::read(reader, size, 0, if ahead == 0 { 0 } else { end })
+    /// Reads a stretch of all ranks below `end`, or of none.
+    pub(super) fn read_or_nothing(reader: &mut Reader<'_>, size: usize, end: usize) -> Result<Self, Damaged> {
+        let nodes: usize = reader.clone().get()?;
+        Self::read(reader, size, if nodes == 0 { 0..0 } else { 0..end })
     }
 
-    /// Reads one that must cover the ranks from `first` up to `end`.
-    pub(super) fn read(reader: &mut Reader<'_>, size: usize, first: usize, end: usize) -> Result<Self, Failure> {
+    /// Reads a stretch of just these ranks.
+    pub(super) fn read(reader: &mut Reader<'_>, size: usize, covered: Range<usize>) -> Result<Self, Damaged> {
         let mut stretch = Self::new(size);
-        let mut next = first;
-        for _ in 0..reader.number()? {
-            let (first, end) = (reader.number()? as usize, reader.number()? as usize);
-            if first != next || end <= first || end > size || !is_subtree(first, end, size) {
-                return Err(reader.damaged());
+        let mut next = covered.start;
+        for _ in 0..reader.get::<usize>()? {
+            let [first, end] = reader.get()?;
+            if first != next || end <= first || end > size || !tree::is_subtree(&(first..end), size) {
+                return Err(Damaged);
+            }
+            // Its sender would have melded two halves of a subtree.
+            if stretch.nodes.last().is_some_and(|left| stretch.joined(&left.ranks, &(first..end)).is_some()) {
+                return Err(Damaged);
             }
             next = end;
-            stretch.nodes.push(Node { first, end, melded: reader.part()?.to_vec() });
+            stretch.nodes.push(Node { ranks: first..end, melded: reader.part()?.to_vec() });
         }
-        if next == end { Ok(stretch) } else { Err(reader.damaged()) }
+        if next == covered.end { Ok(stretch) } else { Err(Damaged) }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Writes the brackets it makes.
-    struct Brackets;
-    impl Meld for Brackets {
-        fn meld(&mut self, left: &[u8], right: &[u8], out: &mut Vec<u8>) {
-            out.extend([b"(", left, b" ", right, b")"].concat());
-        }
-    }
+    use crate::tree::tests::Brackets;
 
     fn of(first: usize, end: usize, size: usize) -> Stretch {
         let mut stretch = Stretch::new(size);
@@ -144,11 +140,11 @@ mod tests {
 
     #[test]
     fn however_it_is_cut_the_total_and_what_comes_before_are_those_of_the_tree() {
-        for size in 1..20usize {
+        for size in 1..if cfg!(miri) { 5usize } else { 20 } {
             let leaves: Vec<String> = (0..size).map(|rank| rank.to_string()).collect();
             let leaf = |rank: usize| leaves[rank].as_bytes();
-            let (mut expected, mut scratch) = (Vec::new(), tree::Scratch::default());
-            tree::fold(0, size, &leaf, &mut Brackets, &mut scratch, &mut expected);
+            let (mut expected, mut spares) = (Vec::new(), Spares::default());
+            tree::fold(0, size, &leaf, &mut Brackets, &mut spares, &mut expected);
             for first in 0..=size {
                 for second in first..=size {
                     let mut whole = of(0, first, size);
@@ -158,8 +154,8 @@ mod tests {
                 }
                 if first < size {
                     let (mut before, mut found) = (Vec::new(), Vec::new());
-                    tree::fold_before(first, size, &leaf, &mut Brackets, &mut scratch, &mut before);
-                    of(0, first, size).fold(&mut Brackets, &mut scratch, &mut found);
+                    tree::fold_before(first, size, &leaf, &mut Brackets, &mut spares, &mut before);
+                    of(0, first, size).fold(&mut Brackets, &mut spares, &mut found);
                     assert_eq!(found, before, "before {first} of {size}");
                 }
             }
@@ -170,11 +166,15 @@ mod tests {
     fn a_stretch_comes_back_as_it_went_and_no_other_is_believed() {
         let mut bytes = Vec::new();
         of(2, 5, 6).write(&mut bytes);
-        let read = |bytes: &[u8], first, end| Stretch::read(&mut Reader { bytes, rank: 7 }, 6, first, end);
-        assert_eq!(read(&bytes, 2, 5).unwrap().nodes.len(), 2);
-        assert!(read(&bytes, 2, 6).is_err() && read(&bytes, 1, 5).is_err());
+        let read = |bytes: &[u8], covered| Stretch::read(&mut Reader::new(bytes), 6, covered);
+        assert_eq!(read(&bytes, 2..5).unwrap().nodes.len(), 2);
+        assert!(read(&bytes, 2..6).is_err() && read(&bytes, 1..5).is_err());
         for cut in 0..bytes.len() {
-            assert!(read(&bytes[..cut], 2, 5).is_err(), "cut at {cut}");
+            assert!(read(&bytes[..cut], 2..5).is_err(), "cut at {cut}");
         }
+        let node = |rank| Node { ranks: rank..rank + 1, melded: Vec::new() };
+        let mut halves = Vec::new();
+        Stretch { size: 6, nodes: vec![node(2), node(3)] }.write(&mut halves);
+        assert!(read(&halves, 2..4).is_err(), "both halves of a subtree are there, and it is not");
     }
 }

@@ -1,9 +1,8 @@
 //! The wave of a meeting: contributions and counts go up the tree, the outcome comes down.
 //!
-//! The members of one process are a *station*, and one of them speaks for it. Station `s` hears from `s + 1`, `s + 2`,
-//! `s + 4` and so on, as long as `s` divides by twice that distance, and then reports to `s` less the first distance
-//! that does not. With one member a station that is just the grouping of [`tree`](crate::tree); with several, what
-//! goes up is a [`Stretch`].
+//! The members of one process are a *station*, and one of them speaks for it. Stations report to each other as
+//! [`tree`] says. With one member a station that is just its grouping; with several, what goes up is a
+//! [`Stretch`].
 //!
 //! At the top nobody has to wait for an answer: the first station and the last that reports to it tell each other what
 //! they stand for, both at once, and both know the outcome.
@@ -11,14 +10,20 @@
 //! # Packets
 //!
 //! Up: the counts, then a stretch. Down: the counts, the stretch of all ranks before the station's, the total. Counts
-//! are a number of entries, 0 or one per member, and the entries; all numbers are 32 or 64 bits, little-endian.
+//! are a number of entries, 0 or one per member, and the entries of 32 bits.
 
-use super::{Kind, Link, MessageCircle, stretch::Stretch};
-use crate::{
-    circle::{Meld, Melded},
-    failure::Failure,
-    tray::Tray,
+use super::{
+    packet::{Link, Tag},
+    route::Route,
+    stretch::Stretch,
 };
+use crate::{
+    circle::Meld,
+    failure::Failure,
+    tree,
+    wire::{Damaged, Reader, Writer as _},
+};
+use std::ops::Range;
 
 /// A station that reports to mine: its number, and what I stood for before I heard from it.
 struct Child {
@@ -35,59 +40,50 @@ pub(super) struct Outcome {
     pub(super) total: Vec<u8>,
 }
 
-impl<L: Link> MessageCircle<L> {
-    /// Speaks for my station in the meeting that was just entered. `mine` is what its members contributed, and `counts`
-    /// how many trays they have posted.
+impl<L: Link> Route<L> {
+    /// Speaks for my station in a meeting. `mine` is what its members contributed; `counts` says how many trays they
+    /// have posted.
     pub(super) fn wave(
-        &mut self,
+        &self,
+        meeting: u64,
         mut mine: Stretch,
         mut counts: Vec<u32>,
         how: &mut dyn Meld,
     ) -> Result<Outcome, Failure> {
-        let (me, size) = (self.station, self.members.len());
+        let (me, size, stations) = (self.station, self.members.len(), self.stations.len());
         let wants_before = how.wants_before();
+        // The last that reports to the first station, and it alone, hears what the first stands for.
+        let top = tree::children(0, stations).next_back();
         let mut children = Vec::new();
-        let mut distance = 1;
-        while distance < self.stations.len() && me.is_multiple_of(2 * distance) {
-            if me + distance < self.stations.len() {
-                let station = me + distance;
-                let is_top = me == 0 && 2 * distance >= self.stations.len();
-                if is_top {
-                    self.report(station, &counts, &mine)?;
-                }
-                let packet = self.receive_from(station, Kind::Up)?;
-                let mut reader = Reader { bytes: &packet, rank: self.stations[station].speaker };
-                add(&mut counts, &reader.counts(size)?);
-                let first = self.stations[station].first;
-                let end = self.stations.get(station + distance).map_or(size, |behind| behind.first);
-                let theirs = Stretch::read(&mut reader, size, first, end)?;
-                if !is_top {
-                    children.push(Child { station, left: wants_before.then(|| mine.clone()) });
-                }
-                mine.append(theirs, how);
+        for station in tree::children(me, stations) {
+            let is_top = me == 0 && top == Some(station);
+            if is_top {
+                self.report(station, meeting, &counts, &mine)?;
             }
-            distance *= 2;
+            let packet = self.receive_from(station, Tag::Up, meeting)?;
+            let ranks = self.ranks(&tree::range(station, stations));
+            let theirs = self.believed(station, read_report(&packet, &mut counts, size, ranks))?;
+            if !is_top {
+                children.push(Child { station, left: wants_before.then(|| mine.clone()) });
+            }
+            mine.append(theirs, how);
         }
-        let mut outcome;
-        if me == 0 {
-            outcome = Outcome { counts, before: Stretch::new(size), total: mine.into_total() };
-        } else {
-            let parent = me - distance;
-            self.report(parent, &counts, &mine)?;
-            let is_top = parent == 0 && 2 * distance >= self.stations.len();
-            let packet = self.receive_from(parent, if is_top { Kind::Up } else { Kind::Down })?;
-            let mut reader = Reader { bytes: &packet, rank: self.stations[parent].speaker };
+        let mut outcome = if let Some(parent) = tree::parent(me) {
+            self.report(parent, meeting, &counts, &mine)?;
+            let is_top = top == Some(me);
+            let packet = self.receive_from(parent, if is_top { Tag::Up } else { Tag::Down }, meeting)?;
             let first = self.stations[me].first;
             if is_top {
-                add(&mut counts, &reader.counts(size)?);
-                let mut total = Stretch::read(&mut reader, size, 0, first)?;
+                let mut total = self.believed(parent, read_report(&packet, &mut counts, size, 0..first))?;
                 let before = if wants_before { total.clone() } else { Stretch::new(size) };
                 total.append(mine, how);
-                outcome = Outcome { counts, before, total: total.into_total() };
+                Outcome { counts, before, total: total.into_total() }
             } else {
-                outcome = Outcome::read(&mut reader, size, first)?;
+                self.believed(parent, Outcome::read(&packet, size, first))?
             }
-        }
+        } else {
+            Outcome { counts, before: Stretch::new(size), total: mine.into_total() }
+        };
         for Child { station, left } in children.into_iter().rev() {
             let mut before = Stretch::new(size);
             if let Some(left) = left.filter(|_| me == 0 || !outcome.before.is_empty()) {
@@ -97,144 +93,107 @@ impl<L: Link> MessageCircle<L> {
             std::mem::swap(&mut outcome.before, &mut before);
             let down = outcome.write();
             std::mem::swap(&mut outcome.before, &mut before);
-            self.send_to(station, Kind::Down, down)?;
+            self.send(self.stations[station].speaker, Tag::Down, meeting, down.into())?;
         }
         Ok(outcome)
     }
-}
 
-impl<L: Link> MessageCircle<L> {
-    /// Tells another station what mine stands for.
-    fn report(&self, station: usize, counts: &[u32], mine: &Stretch) -> Result<(), Failure> {
-        let mut up = write_counts(counts);
-        mine.write(&mut up);
-        self.send_to(station, Kind::Up, up)
+    /// The next packet with this tag in a meeting from the speaker of a station.
+    fn receive_from(&self, station: usize, tag: Tag, meeting: u64) -> Result<Vec<u8>, Failure> {
+        let (_, tray) = self.mailroom().receive(self.stamp(tag, meeting), Some(self.stations[station].speaker))?;
+        Ok(tray.bytes)
     }
 
-    /// A meeting of two processes with one member each: the two tell each other what they have to say.
-    pub(super) fn meet_pair(&mut self, mine: &[u8], how: &mut dyn Meld, outcome: &mut Melded) -> Result<u32, Failure> {
-        let stamp = self.stamp(Kind::Up, self.entered);
-        let mut home = self.home.mailroom.borrow_mut();
-        let other = self.members[1 - self.rank];
-        self.said.clear();
-        put_counts(&self.posted, &mut self.said);
-        self.said.extend_from_slice(mine);
-        home.send_short(other, stamp, &self.said)?;
-        home.receive_short(stamp, other, &mut self.heard.total)?;
-        drop(home);
-        let mut reader = Reader { bytes: &self.heard.total, rank: other };
-        let (me, mut expected) = (self.rank, self.posted.get(self.rank).copied().unwrap_or(0));
-        self.posted.clear();
-        reader.each_count(2, |at, count| expected += if at == me { count } else { 0 })?;
-        let theirs = reader.rest();
-        outcome.before.clear();
-        outcome.total.clear();
-        if theirs == mine && how.alike() {
-            outcome.total.extend_from_slice(mine);
-        } else if me == 0 {
-            how.meld(mine, theirs, &mut outcome.total);
-        } else {
-            how.meld(theirs, mine, &mut outcome.total);
-        }
-        if me == 1 && how.wants_before() {
-            outcome.before.extend_from_slice(theirs);
-        }
-        Ok(expected)
+    /// What was read of a packet from another station; what makes no sense is a failure.
+    fn believed<T>(&self, station: usize, read: Result<T, Damaged>) -> Result<T, Failure> {
+        read.map_err(Failure::damaged_by(self.stations[station].speaker))
+    }
+
+    /// Tells another station what mine stands for.
+    fn report(&self, station: usize, meeting: u64, counts: &[u32], mine: &Stretch) -> Result<(), Failure> {
+        let mut up = Vec::with_capacity(64 + 4 * counts.len());
+        write_counts(counts, &mut up);
+        mine.write(&mut up);
+        self.send(self.stations[station].speaker, Tag::Up, meeting, up.into())
     }
 }
 
 impl Outcome {
     /// As bytes, for another station or for the other members of mine.
     pub(super) fn write(&self) -> Vec<u8> {
-        let mut bytes = write_counts(&self.counts);
+        let mut bytes = Vec::with_capacity(64 + 4 * self.counts.len());
+        write_counts(&self.counts, &mut bytes);
         self.before.write(&mut bytes);
-        bytes.extend_from_slice(&self.total);
+        bytes.bytes(&self.total);
         bytes
     }
 
     /// Reads one of a circle of `size`, with what the ranks below `first` contributed.
-    pub(super) fn read(reader: &mut Reader<'_>, size: usize, first: usize) -> Result<Self, Failure> {
-        let counts = reader.counts(size)?;
-        // Only who leaves may differ from the others in whether it wants what comes before, and it looks at none.
-        let before = Stretch::read_or_nothing(reader, size, first)?;
+    pub(super) fn read(bytes: &[u8], size: usize, first: usize) -> Result<Self, Damaged> {
+        let mut reader = Reader::new(bytes);
+        let counts = read_counts(&mut reader, size)?.collect();
+        // Only a member that leaves may differ in whether it wants `before`, and it does not look at it.
+        let before = Stretch::read_or_nothing(&mut reader, size, first)?;
         Ok(Self { counts, before, total: reader.rest().to_vec() })
     }
 }
 
-/// Adds counts to counts; none are as good as zeros.
-pub(super) fn add(counts: &mut Vec<u32>, more: &[u32]) {
+/// Reads what a station stands for, which are these ranks: adds its counts, and returns the rest.
+fn read_report(bytes: &[u8], counts: &mut Vec<u32>, size: usize, ranks: Range<usize>) -> Result<Stretch, Damaged> {
+    let mut reader = Reader::new(bytes);
+    add(counts, read_counts(&mut reader, size)?)?;
+    Stretch::read(&mut reader, size, ranks)
+}
+
+/// Adds counts to counts. No counts are zeros, and nobody has posted more than can be counted.
+pub(super) fn add(counts: &mut Vec<u32>, more: impl ExactSizeIterator<Item = u32>) -> Result<(), Damaged> {
     counts.resize(counts.len().max(more.len()), 0);
     for (count, more) in counts.iter_mut().zip(more) {
-        *count += more;
+        *count = count.checked_add(more).ok_or(Damaged)?;
+    }
+    Ok(())
+}
+
+pub(super) fn write_counts(counts: &[u32], out: &mut Vec<u8>) {
+    out.put(counts.len());
+    for &count in counts {
+        out.put(count);
     }
 }
 
-/// A packet that begins with counts.
-pub(super) fn write_counts(counts: &[u32]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(64 + 4 * counts.len());
-    put_counts(counts, &mut bytes);
-    bytes
+/// The counts of so many members, or none.
+pub(super) fn read_counts<'a>(
+    reader: &mut Reader<'a>,
+    members: usize,
+) -> Result<impl ExactSizeIterator<Item = u32> + use<'a>, Damaged> {
+    let entries: usize = reader.get()?;
+    if entries != 0 && entries != members {
+        return Err(Damaged);
+    }
+    Ok(reader.chunks(entries)?.iter().map(|count| u32::from_le_bytes(*count)))
 }
 
-fn put_counts(counts: &[u32], bytes: &mut Vec<u8>) {
-    bytes.extend_from_slice(&(counts.len() as u32).to_le_bytes());
-    for count in counts {
-        bytes.extend_from_slice(&count.to_le_bytes());
-    }
-}
-
-pub(super) fn tray(bytes: Vec<u8>) -> Tray {
-    Tray { bytes, moved: Vec::new() }
-}
-
-/// Reads a packet of which nothing is believed.
-pub(super) struct Reader<'a> {
-    pub(super) bytes: &'a [u8],
-    /// Who sent it.
-    pub(super) rank: usize,
-}
-
-impl<'a> Reader<'a> {
-    pub(super) fn damaged(&self) -> Failure {
-        Failure::Damaged { rank: self.rank }
-    }
-
-    fn split(&mut self, len: usize) -> Result<&'a [u8], Failure> {
-        let (head, rest) = self.bytes.split_at_checked(len).ok_or_else(|| self.damaged())?;
-        self.bytes = rest;
-        Ok(head)
-    }
-
-    pub(super) fn number(&mut self) -> Result<u32, Failure> {
-        Ok(u32::from_le_bytes(self.split(4)?.try_into().map_err(|_| self.damaged())?))
-    }
-
-    pub(super) fn counts(&mut self, members: usize) -> Result<Vec<u32>, Failure> {
-        let mut counts = Vec::new();
-        self.each_count(members, |_, count| counts.push(count))?;
-        Ok(counts)
-    }
-
-    /// Hands every count to `take`, with the member's rank.
-    fn each_count(&mut self, members: usize, mut take: impl FnMut(usize, u32)) -> Result<(), Failure> {
-        let entries = self.number()? as usize;
-        if entries != 0 && entries != members {
-            return Err(self.damaged());
+/// A door for fuzzing: the first two bytes are the size of a circle and a rank, the rest is a packet.
+#[cfg(fuzzing)]
+pub(crate) fn fuzz(bytes: &[u8]) {
+    struct Lengths;
+    impl Meld for Lengths {
+        fn meld(&mut self, left: &[u8], right: &[u8], out: &mut Vec<u8>) {
+            out.put(left.len().wrapping_add(right.len()));
         }
-        for (at, count) in self.split(4 * entries)?.as_chunks().0.iter().enumerate() {
-            take(at, u32::from_le_bytes(*count));
-        }
-        Ok(())
     }
-
-    pub(super) fn part(&mut self) -> Result<&'a [u8], Failure> {
-        let len = u64::from_le_bytes(self.split(8)?.try_into().map_err(|_| self.damaged())?);
-        let len = usize::try_from(len).map_err(|_| self.damaged())?;
-        self.split(len)
+    let &[size, first, ref packet @ ..] = bytes else { return };
+    let (size, first) = (usize::from(size).max(1), usize::from(first).min(usize::from(size)));
+    if let Ok(outcome) = Outcome::read(packet, size, first) {
+        assert_eq!(outcome.write(), packet);
+        outcome.before.fold(&mut Lengths, &mut crate::spares::Spares::default(), &mut Vec::new());
     }
-
-    pub(super) fn rest(&self) -> &'a [u8] {
-        self.bytes
+    let mut counts = vec![1; size];
+    if let Ok(theirs) = read_report(packet, &mut counts, size, 0..first) {
+        let mut all = Stretch::new(size);
+        all.append(theirs, &mut Lengths);
+        (first..size).for_each(|rank| all.push(rank, &[], &mut Lengths));
+        all.into_total();
     }
 }
 
@@ -247,14 +206,24 @@ mod tests {
         let outcome = Outcome { counts: vec![1, 2, 3], before: Stretch::new(3), total: Vec::new() };
         let whole = outcome.write();
         for cut in 0..whole.len() {
-            let read = Outcome::read(&mut Reader { bytes: &whole[..cut], rank: 5 }, 3, 0);
-            assert_eq!(read.err(), Some(Failure::Damaged { rank: 5 }), "cut at {cut}");
+            assert_eq!(Outcome::read(&whole[..cut], 3, 0).err(), Some(Damaged), "cut at {cut}");
         }
     }
 
     #[test]
+    fn counts_that_nobody_can_have_posted_are_damaged() {
+        let mut packet = Vec::new();
+        write_counts(&[u32::MAX, 0], &mut packet);
+        Stretch::new(2).write(&mut packet);
+        let read = |mut counts: Vec<u32>| read_report(&packet, &mut counts, 2, 0..0).map(|_| counts);
+        assert_eq!(read(vec![0, 1]).unwrap(), [u32::MAX, 1]);
+        assert_eq!(read(vec![1, 0]).unwrap_err(), Damaged);
+    }
+
+    #[test]
     fn a_packet_with_another_number_of_members_is_damaged() {
-        let bytes = write_counts(&[1, 2, 3]);
-        assert_eq!(Reader { bytes: &bytes, rank: 1 }.counts(4), Err(Failure::Damaged { rank: 1 }));
+        let mut bytes = Vec::new();
+        write_counts(&[1, 2, 3], &mut bytes);
+        assert_eq!(read_counts(&mut Reader::new(&bytes), 4).err(), Some(Damaged));
     }
 }

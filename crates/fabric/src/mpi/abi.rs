@@ -1,4 +1,4 @@
-//! What differs between the MPIs of this world: names, constants, and where a status keeps its source.
+//! What differs between implementations of MPI: names, constants, and where a status keeps its source.
 //!
 //! Three are known by their published constants: Open MPI, MPICH with its kin (Intel, MVAPICH, Cray), and the standard
 //! ABI of MPI 5. Handles pass as words: an address in Open MPI and in the standard ABI, an `int` in MPICH, which a

@@ -1,13 +1,12 @@
 //! The few functions of MPI that are used, found in a library that was loaded.
 //!
-//! Everything about MPI's way of speaking ends here: handles, counts in `int`, statuses. Above are processes by number,
-//! and bytes.
+//! MPI's handles, `int` counts and statuses end here. Above are processes by number, and bytes.
 //!
 //! # Invariants
 //!
 //! - **P1** The addresses are those of the functions they are named after, whose types MPI's standard fixes; a handle
 //!   is a word, which an MPI that has `int`s finds in the lower half of a register.
-//! - **P2** Calls are made by one thread at a time, whoever holds the [`Office`](super::office)'s lock.
+//! - **P2** Calls are made by one thread at a time, whoever holds the [`Endpoint`](super::endpoint)'s lock.
 //! - **P3** The memory of a request that is under way is neither moved nor freed: each owns a boxed or vector's buffer
 //!   that stays with it until it is done.
 
@@ -17,19 +16,17 @@ use super::{
 };
 use std::ffi::{c_char, c_int, c_void};
 
-/// Messages are cut into pieces of so many bytes, because a count is an `int`.
+/// Bytes are sent in pieces of at most so many, because a count is an `int`.
 pub(super) const PIECE: usize = 1 << 30;
 
 macro_rules! functions {
     ($($field:ident = $symbol:literal: fn($($type:ty),*);)*) => {
-        /// The functions, by their addresses.
         #[derive(Clone, Copy)]
         struct Functions {
             $($field: unsafe extern "C" fn($($type),*) -> c_int,)*
         }
 
         impl Functions {
-            /// Finds them all, or says which one is missing.
             fn find(library: &Library) -> Result<Self, String> {
                 Ok(Self { $($field: {
                     let address = library.address($symbol).ok_or_else(|| format!("it has no {}", $symbol))?;
@@ -73,10 +70,10 @@ pub(super) struct Mpi {
 /// The tag of what two processes swap outside of any run.
 const SWAP: c_int = 77;
 
-/// A message under way.
+/// A transfer under way.
 pub(super) struct Request(u64);
 
-/// A message that has arrived.
+/// A transfer that has arrived.
 pub(super) struct Arrived {
     pub(super) from: usize,
     pub(super) len: usize,
@@ -138,7 +135,6 @@ impl Mpi {
         unsafe { (self.functions.finalize)() };
     }
 
-    /// Ends every process.
     pub(super) fn abort(&self, code: i32) {
         // SAFETY: P1.
         unsafe { (self.functions.abort)(self.abi.world, code) };
@@ -164,8 +160,7 @@ impl Mpi {
         total
     }
 
-    /// Sends a few bytes at once. Every MPI takes in so few whether or not the other side is waiting for them; and
-    /// there a receive is always posted.
+    /// Sends a few bytes. Every MPI buffers so few, and the other side always has a receive posted.
     #[inline]
     pub(super) fn send_now(&self, bytes: &[u8], to: usize, tag: c_int) {
         let (count, to) = (bytes.len() as c_int, to as c_int);
@@ -173,7 +168,7 @@ impl Mpi {
         unsafe { (self.functions.send)(bytes.as_ptr().cast(), count, self.abi.byte, to, tag, self.abi.world) };
     }
 
-    /// Waits for a message of just so many bytes.
+    /// Waits for just so many bytes.
     pub(super) fn receive_now(&self, bytes: &mut [u8], from: usize, tag: c_int) {
         let (count, from, mut status): (_, _, Status) = (bytes.len() as c_int, from as c_int, [0; 16]);
         let (byte, world) = (self.abi.byte, self.abi.world);
@@ -241,7 +236,7 @@ impl Mpi {
         }
     }
 
-    /// Gives up on a message that was to be received.
+    /// Gives up on bytes that were to be received.
     pub(super) fn cancel(&self, mut request: Request) {
         let mut status: Status = [0; 16];
         // SAFETY: P1; the request is under way.

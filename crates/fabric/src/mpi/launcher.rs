@@ -1,6 +1,7 @@
 //! Who started this process, and where its MPI is.
 
 use super::calls::Mpi;
+use crate::settings;
 use std::env;
 
 /// A launcher of MPI programs, and how many processes it says it has started.
@@ -53,7 +54,7 @@ impl Launcher {
 
     /// Loads the MPI that belongs to it; or says what was tried and why each failed.
     pub(super) fn load(&self) -> Result<Mpi, String> {
-        let given = env::var("SUPERSTEP_MPI_LIB").ok();
+        let given = settings::read("SUPERSTEP_MPI_LIB", "a text", |name| Some(name.to_owned())).ok().flatten();
         let names: Vec<&str> = match &given {
             Some(name) => vec![name],
             None => self.libraries.to_vec(),
@@ -77,4 +78,11 @@ impl Launcher {
 /// How many processes of this run are on this machine, as far as the launcher says.
 pub(super) fn neighbours() -> Option<usize> {
     ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"].into_iter().find_map(number)
+}
+
+/// A door for fuzzing: reads what launchers and users say of processes.
+#[cfg(fuzzing)]
+pub(crate) fn fuzz() {
+    let _ = (Launcher::find(), neighbours());
+    super::pulse::fuzz_settings();
 }

@@ -1,81 +1,15 @@
-//! What is lent of pages: slices to the processor that has them, runs to its peers.
-//!
-//! The invariants are those of the [pages](super).
+//! Runs of pages that are lent to peers. The invariants are those of the [pages](super).
 
-use super::{EXCLUSIVE, Entry, Pages};
-use crate::{memory::Memory, region::Plain};
+use crate::{memory::Memory, plain::Plain};
 use std::{
-    cell::Cell,
     fmt,
-    ops::{Deref, DerefMut, Range},
+    ops::Range,
     ptr::NonNull,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicU8, Ordering},
     },
 };
-
-/// Elements that follow each other, lent to the processor that has them, for reading.
-pub struct Slice<'a, T> {
-    pub(super) entries: &'a [Entry<T>],
-    pub(super) count: &'a Cell<usize>,
-    pub(super) start: NonNull<T>,
-    pub(super) len: usize,
-}
-
-impl<T> Deref for Slice<'_, T> {
-    type Target = [T];
-
-    #[inline]
-    fn deref(&self) -> &[T] {
-        // SAFETY: G1, M1: the pages lie one behind the other and have room for it; G2: nothing writes to them now.
-        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
-    }
-}
-
-impl<T> Drop for Slice<'_, T> {
-    #[inline]
-    fn drop(&mut self) {
-        for entry in self.entries {
-            let slices = entry.slices.get();
-            entry.slices.set(if slices == EXCLUSIVE { 0 } else { slices - 1 });
-            entry.refresh();
-        }
-        self.count.set(self.count.get() - 1);
-    }
-}
-
-impl<T> fmt::Debug for Slice<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Slice({} elements)", self.len)
-    }
-}
-
-/// Elements that follow each other, lent to the processor that has them, for writing.
-pub struct SliceMut<'a, T>(pub(super) Slice<'a, T>);
-
-impl<T> Deref for SliceMut<'_, T> {
-    type Target = [T];
-
-    #[inline]
-    fn deref(&self) -> &[T] {
-        &self.0
-    }
-}
-
-impl<T> DerefMut for SliceMut<'_, T> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: G1, M1 as for a slice that reads; G2, G3: nothing else reads or writes these pages meanwhile.
-        unsafe { std::slice::from_raw_parts_mut(self.0.start.as_ptr(), self.0.len) }
-    }
-}
-
-impl<T> fmt::Debug for SliceMut<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "SliceMut({} elements)", self.0.len)
-    }
-}
 
 /// Where a loan is: nobody has begun to read it, the peer reads it, the owner copies it for the peer, the copy is
 /// there, or the peer needs it no more.
@@ -191,64 +125,5 @@ impl<T> Outstanding<T> {
         let first = self.runs.partition_point(|&(other, ..)| other < page);
         let of_page = self.runs[first..].iter().take_while(|&&(other, ..)| other == page);
         of_page.into_iter().any(|&(_, at, len)| at < range.end && range.start < at + len)
-    }
-}
-
-impl<T: Plain> Pages<T> {
-    /// Lends a peer these runs of pages that were there from the start, each a page, an offset and a length; `None`
-    /// where one of them is not, or is lent for writing.
-    pub fn lend(&self, runs: &[(usize, usize, usize)]) -> Option<Lent<T>> {
-        let mut starts = Vec::with_capacity(runs.len());
-        let added = self.store.added.borrow();
-        for &(page, offset, len) in runs {
-            let (entry, start) = self.place(page, &(offset..offset.checked_add(len)?))?;
-            if entry.slices.get() == EXCLUSIVE || added.contains_key(&page) {
-                return None;
-            }
-            starts.push((NonNull::new(start)?, len));
-        }
-        // Loans that are back make room, even if their owner never writes.
-        self.reclaim();
-        for &(page, ..) in runs {
-            let entry = &self.table[page];
-            entry.lent.set(entry.lent.get() + 1);
-            entry.refresh();
-        }
-        let loan = Arc::new(Loan::new(starts, Arc::clone(&self.store.rooted)));
-        let mut runs = runs.to_vec();
-        runs.sort_unstable();
-        self.store.loans.borrow_mut().push(Outstanding { loan: Arc::clone(&loan), runs });
-        self.store.is_lent.set(true);
-        Some(Lent(loan))
-    }
-
-    /// Whether all that was lent to peers is back; what is can be written again.
-    #[inline]
-    pub fn reclaim(&self) -> bool {
-        !self.store.is_lent.get() || self.settle(Loan::is_done)
-    }
-
-    /// Takes back what peers have not begun to read: they find a copy. Says whether all that was lent is back then;
-    /// else a peer is reading.
-    pub fn take_back(&self) -> bool {
-        self.settle(Loan::take_back)
-    }
-
-    /// Forgets the loans that are back; says whether that is all of them.
-    fn settle(&self, is_back: impl Fn(&Loan<T>) -> bool) -> bool {
-        let mut loans = self.store.loans.borrow_mut();
-        loans.retain(|lent| {
-            let is_back = is_back(&lent.loan);
-            if is_back {
-                for &(page, ..) in &lent.runs {
-                    let entry = &self.table[page];
-                    entry.lent.set(entry.lent.get() - 1);
-                    entry.refresh();
-                }
-            }
-            !is_back
-        });
-        self.store.is_lent.set(!loans.is_empty());
-        loans.is_empty()
     }
 }

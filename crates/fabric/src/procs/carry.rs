@@ -10,127 +10,125 @@
 //!
 //! - **C1** [`reach::read`] has written all of the bytes it was given if it says so, and reads none of them.
 
-use super::{link::ProcsLink, reach};
+use super::{header::Body, link::ProcsLink, reach};
 use crate::{
     failure::Failure,
     memory::try_make_room,
-    messages::{Kind, Link as _, Packet, Stamp},
+    messages::{Link as _, Packet, Stamp, Tag},
     tray::Tray,
+    wire::{Damaged, Reader, Writer as _},
 };
 
 /// Up to so many bytes come with the offer.
 const FEW: usize = 16 << 10;
 
-/// All packets of this kind are this module's.
-const STAMP: Stamp = Stamp { circle: 0, meeting: 0, kind: Kind::Piece };
-
-/// What an offer begins with.
-const HERE: u8 = 0;
-const THERE: u8 = 1;
-
-/// What it is answered with.
-const DONE: u8 = 0;
-const SEND: u8 = 1;
+/// All packets with this tag are this module's.
+const STAMP: Stamp = Stamp { circle: 0, meeting: 0, tag: Tag::Piece };
 
 /// The pieces for one process, or from one, by where they stand among all.
-struct Part {
+struct Partner {
     other: usize,
     places: Vec<usize>,
 }
 
 /// Sorts pieces by the other process, in the order in which they come first.
-fn parts(others: impl Iterator<Item = usize>) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
+fn partners(others: impl Iterator<Item = usize>) -> Vec<Partner> {
+    let mut partners: Vec<Partner> = Vec::new();
     for (at, other) in others.enumerate() {
-        match parts.iter_mut().find(|part| part.other == other) {
-            Some(part) => part.places.push(at),
-            None => parts.push(Part { other, places: vec![at] }),
+        match partners.iter_mut().find(|partner| partner.other == other) {
+            Some(partner) => partner.places.push(at),
+            None => partners.push(Partner { other, places: vec![at] }),
         }
     }
-    parts
+    partners
 }
 
 impl ProcsLink {
-    /// As [`Circle::carry`](crate::Circle::carry) says.
+    /// As [`Meetings::carry`](crate::Meetings::carry) says.
     pub(super) fn carry_all(&mut self, out: &[(usize, &[u8])], into: &mut [(usize, &mut [u8])]) -> Result<(), Failure> {
-        let (to, from) = (parts(out.iter().map(|piece| piece.0)), parts(into.iter().map(|place| place.0)));
+        let (to, from) = (partners(out.iter().map(|piece| piece.0)), partners(into.iter().map(|place| place.0)));
         let mut offered = Vec::new();
-        for part in &to {
-            if self.offer(part, out)? {
-                offered.push(part);
+        for partner in &to {
+            if self.offer(partner, out)? {
+                offered.push(partner);
             }
         }
         let mut missing = Vec::new();
-        for part in &from {
-            if self.accept(part, into)? {
-                missing.push(part);
+        for partner in &from {
+            if self.accept(partner, into)? {
+                missing.push(partner);
             }
         }
-        for part in offered {
-            if self.next_piece(part.other)? == [SEND] {
-                for &at in &part.places {
-                    self.send_piece(part.other, out[at].1.to_vec())?;
+        for partner in offered {
+            if self.next_piece(partner.other)? == [Body::Here as u8] {
+                for &at in &partner.places {
+                    self.send_piece(partner.other, out[at].1.to_vec())?;
                 }
             }
         }
-        for part in missing {
-            for &at in &part.places {
-                fill(into[at].1, &self.next_piece(part.other)?, part.other)?;
+        for partner in missing {
+            for &at in &partner.places {
+                let piece = self.next_piece(partner.other)?;
+                fill(into[at].1, &piece).map_err(Failure::damaged_by(partner.other))?;
             }
         }
         Ok(())
     }
 
     /// Offers pieces; says whether there will be an answer.
-    fn offer(&mut self, part: &Part, out: &[(usize, &[u8])]) -> Result<bool, Failure> {
-        let pieces = || part.places.iter().map(|&at| out[at].1);
-        let is_here = part.other == self.rank() || pieces().map(<[u8]>::len).sum::<usize>() <= FEW;
-        let mut offer = vec![if is_here { HERE } else { THERE }];
+    fn offer(&mut self, partner: &Partner, out: &[(usize, &[u8])]) -> Result<bool, Failure> {
+        let pieces = || partner.places.iter().map(|&at| out[at].1);
+        let is_here = partner.other == self.rank || pieces().map(<[u8]>::len).sum::<usize>() <= FEW;
+        let mut offer = Vec::new();
+        offer.put(if is_here { Body::Here } else { Body::There });
         for piece in pieces() {
-            offer.extend_from_slice(&(piece.len() as u64).to_le_bytes());
             if is_here {
-                offer.extend_from_slice(piece);
+                offer.part(piece);
             } else {
-                offer.extend_from_slice(&(piece.as_ptr().expose_provenance() as u64).to_le_bytes());
+                offer.put([piece.len(), piece.as_ptr().expose_provenance()]);
             }
         }
-        self.send_piece(part.other, offer)?;
+        self.send_piece(partner.other, offer)?;
         Ok(!is_here)
     }
 
     /// Waits for an offer and fetches what was offered; says whether it has to come as packets.
-    fn accept(&mut self, part: &Part, into: &mut [(usize, &mut [u8])]) -> Result<bool, Failure> {
-        let (from, offer) = (part.other, self.next_piece(part.other)?);
-        let damaged = Failure::Damaged { rank: from };
-        let (&kind, mut rest) = offer.split_first().ok_or_else(|| damaged.clone())?;
-        let number = |rest: &mut &[u8]| {
-            let (head, behind) = rest.split_first_chunk().ok_or_else(|| damaged.clone())?;
-            *rest = behind;
-            usize::try_from(u64::from_le_bytes(*head)).map_err(|_| damaged.clone())
-        };
-        let mut is_done = true;
-        for &at in &part.places {
-            let place = &mut *into[at].1;
-            if number(&mut rest)? != place.len() {
-                return Err(damaged);
-            }
-            if kind == HERE {
-                let (piece, behind) = rest.split_at_checked(place.len()).ok_or_else(|| damaged.clone())?;
-                place.copy_from_slice(piece);
-                rest = behind;
-            } else {
-                let address = number(&mut rest)?;
-                is_done = is_done && self.read_from(from, address, place);
-            }
-        }
-        if kind != HERE {
-            self.send_piece(from, vec![if is_done { DONE } else { SEND }])?;
+    fn accept(&mut self, partner: &Partner, into: &mut [(usize, &mut [u8])]) -> Result<bool, Failure> {
+        let (from, offer) = (partner.other, self.next_piece(partner.other)?);
+        let (body, is_done) = self.fill_from(&offer, partner, into).map_err(Failure::damaged_by(from))?;
+        if body != Body::Here {
+            // What could not be read is to be sent.
+            self.send_piece(from, vec![if is_done { Body::Read } else { Body::Here } as u8])?;
         }
         Ok(!is_done)
     }
 
+    /// Fills places from an offer; says what it was, and whether all could be read.
+    fn fill_from(
+        &self,
+        offer: &[u8],
+        partner: &Partner,
+        into: &mut [(usize, &mut [u8])],
+    ) -> Result<(Body, bool), Damaged> {
+        let mut reader = Reader::new(offer);
+        let (body, mut is_done) = (reader.get()?, true);
+        for &at in &partner.places {
+            let place = &mut *into[at].1;
+            if body == Body::Here {
+                fill(place, reader.part()?)?;
+                continue;
+            }
+            let [len, address] = reader.get()?;
+            if len != place.len() {
+                return Err(Damaged);
+            }
+            is_done = is_done && self.read_from(partner.other, address, place);
+        }
+        Ok((body, is_done))
+    }
+
     fn send_piece(&mut self, to: usize, bytes: Vec<u8>) -> Result<(), Failure> {
-        self.send(to, Packet { stamp: STAMP, tray: Tray { bytes, moved: Vec::new() } })
+        self.send(to, Packet { stamp: STAMP, tray: Tray::from(bytes) })
     }
 }
 
@@ -151,9 +149,9 @@ pub(super) fn fetch(pid: i32, address: usize, len: usize, into: &mut Vec<u8>) ->
 }
 
 /// Copies a piece to its place.
-fn fill(place: &mut [u8], piece: &[u8], from: usize) -> Result<(), Failure> {
+fn fill(place: &mut [u8], piece: &[u8]) -> Result<(), Damaged> {
     if piece.len() != place.len() {
-        return Err(Failure::Damaged { rank: from });
+        return Err(Damaged);
     }
     place.copy_from_slice(piece);
     Ok(())

@@ -1,17 +1,20 @@
 //! What stands before a packet's bytes in a ring.
 
-use super::ring::UNIT;
-use crate::messages::{Kind, Stamp};
+use crate::{
+    messages::Stamp,
+    wire::{Damaged, Reader, Writer as _},
+};
 
-/// What follows a header.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Body {
-    /// The bytes.
-    Here,
-    /// Where the bytes are, in the sender's memory.
-    There,
-    /// Nothing: the first of the packets that were there, and not known to be read, is.
-    Read,
+crate::wire::tags! {
+    /// What follows a header.
+    pub(super) enum Body {
+        /// The bytes.
+        Here,
+        /// Where the bytes are, in the sender's memory.
+        There,
+        /// Nothing. It acknowledges the oldest packet that is still lent.
+        Read,
+    }
 }
 
 /// What stands before a packet's bytes.
@@ -28,28 +31,18 @@ impl Header {
 
     #[inline]
     pub(super) fn write(&self) -> [u8; Self::BYTES] {
-        let Stamp { circle, meeting, kind } = self.stamp;
-        let words = [circle, meeting, (self.body as u64) << 8 | kind as u64, self.len as u64];
         let mut bytes = [0; Self::BYTES];
-        for (place, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
-            *place = word.to_le_bytes();
-        }
+        let mut out = &mut bytes[..];
+        out.put(self.stamp);
+        out.put(self.body);
+        out.put(self.len);
         bytes
     }
 
     #[inline]
-    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let &[circle, meeting, kind, len] = bytes.as_chunks().0.first_chunk()?;
-        let kind = u64::from_le_bytes(kind);
-        let body = match kind >> 8 {
-            0 => Body::Here,
-            1 => Body::There,
-            2 => Body::Read,
-            _ => return None,
-        };
-        let kind = Kind::read(kind & 0xFF)?;
-        let stamp = Stamp { circle: u64::from_le_bytes(circle), meeting: u64::from_le_bytes(meeting), kind };
-        Some(Self { stamp, body, len: usize::try_from(u64::from_le_bytes(len)).ok()? })
+    pub(super) fn read(bytes: &[u8; Self::BYTES]) -> Result<Self, Damaged> {
+        let mut reader = Reader::new(bytes);
+        Ok(Self { stamp: reader.get()?, body: reader.get()?, len: reader.get()? })
     }
 
     /// How many bytes follow it.
@@ -63,28 +56,34 @@ impl Header {
     }
 }
 
-/// What a packet of so many bytes takes up, with its header.
-#[inline]
-pub(super) fn whole(len: usize) -> usize {
-    (Header::BYTES + len).next_multiple_of(UNIT)
+/// A door for fuzzing: what makes sense is written as it was read.
+#[cfg(fuzzing)]
+pub(crate) fn fuzz(bytes: &[u8]) {
+    let Some(bytes) = bytes.first_chunk::<{ Header::BYTES }>() else { return };
+    if let Ok(header) = Header::read(bytes) {
+        // What is behind the length is never looked at.
+        let written = header.write();
+        assert_eq!(written[..26], bytes[..26]);
+        assert!(header.behind() == header.len || header.body != Body::Here);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::messages::Tag;
 
     #[test]
     fn a_header_comes_back_as_it_was_and_one_that_makes_no_sense_does_not() {
-        for (kind, body) in [(Kind::Up, Body::Here), (Kind::Tray, Body::There), (Kind::Piece, Body::Read)] {
-            let header = Header { stamp: Stamp { circle: u64::MAX, meeting: 7, kind }, body, len: 1 << 40 };
+        for (tag, body) in [(Tag::Up, Body::Here), (Tag::Tray, Body::There), (Tag::Piece, Body::Read)] {
+            let header = Header { stamp: Stamp { circle: u64::MAX, meeting: 7, tag }, body, len: 1 << 40 };
             let mut bytes = header.write();
             let read = Header::read(&bytes).expect("it makes sense");
             assert!(read.stamp == header.stamp && read.body == body && read.len == header.len);
-            assert!(Header::read(&bytes[..Header::BYTES - 1]).is_none());
-            bytes[16] = 7;
-            assert!(Header::read(&bytes).is_none());
+            bytes[16] = 99;
+            assert!(Header::read(&bytes).is_err());
             bytes[16..18].copy_from_slice(&[0, 3]);
-            assert!(Header::read(&bytes).is_none());
+            assert!(Header::read(&bytes).is_err());
         }
     }
 }

@@ -1,23 +1,32 @@
 //! Processors as processes that were forked on this machine: each has its own globals, and they share memory that was
 //! mapped before they parted.
 //!
-//! A [`Team`] is such processes, watched over. Programs run on [circles](crate::circle) by [`run`]; [`Forked`] is
-//! the ground of a library for C.
+//! A [`Team`] is such processes, watched over. Programs run on [circles](crate::circle) by [`run`]; a library for C
+//! places what it likes in the memory that a team [shares](Mapping), and waits with a [`Waiter`].
 
+mod board;
 mod carry;
 mod child;
 mod futex;
-mod ground;
 mod header;
-mod heap;
 mod link;
 mod reach;
+mod receiving;
 mod ring;
 mod run;
-mod shared;
+mod sending;
 mod team;
+mod waiter;
+mod watch;
 
-pub use ground::Forked;
+#[cfg(fuzzing)]
+pub(crate) use header::fuzz;
+
+pub use crate::mapping::{Mappable, Mapping};
+pub use board::MOST;
+pub use futex::Count;
 pub use run::run;
-pub use team::{MOST, Team, Terms};
-pub(crate) use team::{Sheet, UNWINDING};
+pub use team::{Speaker, Team};
+pub use waiter::Waiter;
+pub use watch::Terms;
+pub(crate) use watch::UNWINDING;

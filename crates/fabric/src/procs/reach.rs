@@ -26,7 +26,7 @@ pub(super) fn read(pid: i32, address: usize, into: &mut [u8]) -> bool {
 pub(super) fn is_allowed(pid: i32) -> bool {
     static SOMETHING: u8 = 1;
     let mut found = [0];
-    // They have the same things at the same places.
+    // Both have it at the same address.
     read(pid, (&raw const SOMETHING).expose_provenance(), &mut found) && found == [SOMETHING]
 }
 

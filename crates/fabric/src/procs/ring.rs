@@ -17,11 +17,12 @@
 //! - **R3** Every ring lies inside the mapping, and no two overlap.
 //! - **R4** A position that another process has moved is believed only if no more than a ring lies between the two.
 
-use super::{
-    shared::{Common, Shared},
-    team::{MOST, Team},
+use super::{board::MOST, team::Team};
+use crate::{
+    failure::Failure,
+    mapping::{Mappable, Mapping},
+    memory::Padded,
 };
-use crate::failure::Failure;
 use std::{
     ptr::NonNull,
     sync::atomic::{AtomicU32, AtomicU64, Ordering, fence},
@@ -35,26 +36,22 @@ const ROOM_MAX: usize = 256 << 10;
 const ROOM_MIN: usize = 1 << 10;
 const ROOM_ALL: usize = 64 << 20;
 
-/// The positions of a ring.
 #[repr(C, align(128))]
 struct Positions {
     tail: AtomicU64,
     /// Whether the writer sleeps until there is room.
     is_full: AtomicU32,
-    head: Line<AtomicU64>,
+    head: Padded<AtomicU64>,
 }
-
-#[repr(C, align(128))]
-struct Line<T>(T);
 
 /// Who has ever written to a process, as bits: so it looks only at the rings of those.
 #[repr(C, align(128))]
 struct Callers([AtomicU64; MOST / 64]);
 
 // SAFETY: atomics alone.
-unsafe impl Common for Positions {}
+unsafe impl Mappable for Positions {}
 // SAFETY: atomics alone.
-unsafe impl Common for Callers {}
+unsafe impl Mappable for Callers {}
 
 /// Where the rings lie (R3).
 #[derive(Clone, Copy, Debug)]
@@ -87,19 +84,18 @@ impl Layout {
         (positions, (positions + size * size * size_of::<Positions>()).next_multiple_of(4096))
     }
 
-    fn callers<'a>(&self, shared: &'a Shared, of: usize) -> &'a Callers {
+    fn callers<'a>(&self, shared: &'a Mapping, of: usize) -> &'a Callers {
         debug_assert!(of < self.size);
         shared.get(Team::free_from() + of * size_of::<Callers>())
     }
 
-    /// Says that `from` writes to `to`.
-    pub(super) fn announce(&self, shared: &Shared, from: usize, to: usize) {
+    pub(super) fn announce(&self, shared: &Mapping, from: usize, to: usize) {
         self.callers(shared, to).0[from / 64].fetch_or(1 << (from % 64), Ordering::SeqCst);
     }
 
     /// Up to 64 of those who write to `to`, as bits; there are [`words`](Self::words) such numbers.
     #[inline]
-    pub(super) fn announced(&self, shared: &Shared, to: usize, word: usize) -> u64 {
+    pub(super) fn announced(&self, shared: &Mapping, to: usize, word: usize) -> u64 {
         self.callers(shared, to).0[word].load(Ordering::Acquire)
     }
 
@@ -137,7 +133,7 @@ struct Ring {
 
 impl Ring {
     #[inline]
-    fn positions<'a>(&self, shared: &'a Shared) -> &'a Positions {
+    fn positions<'a>(&self, shared: &'a Mapping) -> &'a Positions {
         shared.get(self.positions)
     }
 
@@ -164,22 +160,21 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// How much the ring holds.
     pub(super) fn room(&self) -> usize {
         self.ring.room
     }
 
-    /// Whether there is room for `len` bytes.
     #[inline]
-    pub(super) fn has_room(&mut self, shared: &Shared, len: usize) -> Result<bool, Failure> {
+    pub(super) fn has_room(&mut self, shared: &Mapping, len: usize) -> Result<bool, Failure> {
         if self.free() >= len {
             return Ok(true);
         }
-        self.head = self.ring.positions(shared).head.0.load(Ordering::Acquire);
+        let head = self.ring.positions(shared).head.0.load(Ordering::Acquire);
         // R4.
-        if self.written.wrapping_sub(self.head) > self.ring.room as u64 {
+        if self.written.checked_sub(head).is_none_or(|unread| unread > self.ring.room as u64) {
             return Err(Failure::Damaged { rank: self.to });
         }
+        self.head = head;
         Ok(self.free() >= len)
     }
 
@@ -187,13 +182,9 @@ impl Writer {
         self.ring.room - (self.written - self.head) as usize
     }
 
-    /// Writes behind what is written.
-    ///
-    /// # Panics
-    ///
-    /// If there is no room for it.
+    /// Writes behind what is written. There must be room.
     #[inline]
-    pub(super) fn write(&mut self, shared: &Shared, bytes: &[u8]) {
+    pub(super) fn write(&mut self, shared: &Mapping, bytes: &[u8]) {
         assert!(bytes.len() <= self.free());
         let (at, len) = self.ring.first(self.written, bytes.len());
         let (head, rest) = bytes.split_at(len);
@@ -215,7 +206,7 @@ impl Writer {
 
     /// Hands over what is written. The caller then rings the reader's bell.
     #[inline]
-    pub(super) fn hand_over(&mut self, layout: &Layout, shared: &Shared) {
+    pub(super) fn hand_over(&mut self, layout: &Layout, shared: &Mapping) {
         if !self.is_announced {
             self.is_announced = true;
             layout.announce(shared, self.from, self.to);
@@ -225,7 +216,7 @@ impl Writer {
     }
 
     /// Says whether this process is about to sleep until there is room.
-    pub(super) fn say_full(&self, shared: &Shared, is_full: bool) {
+    pub(super) fn say_full(&self, shared: &Mapping, is_full: bool) {
         self.ring.positions(shared).is_full.store(u32::from(is_full), Ordering::SeqCst);
     }
 }
@@ -237,7 +228,7 @@ pub(super) struct Reader {
     from: usize,
     /// Up to where there is something, as far as is known here.
     tail: u64,
-    /// Up to where it was read, up to where that was handed back, and up to where the writer was looked after.
+    /// Up to where it was read, up to where that was handed back, and where `is_full` was last looked at.
     read: u64,
     head: u64,
     looked: u64,
@@ -249,15 +240,13 @@ impl Reader {
         self.ring.room / 4
     }
 
-    /// Whether there is anything to read.
     #[inline]
-    pub(super) fn has_some(&self, shared: &Shared) -> bool {
+    pub(super) fn has_some(&self, shared: &Mapping) -> bool {
         self.ring.positions(shared).tail.load(Ordering::Acquire) != self.read
     }
 
-    /// How much there is to read.
     #[inline]
-    pub(super) fn available(&mut self, shared: &Shared) -> Result<usize, Failure> {
+    pub(super) fn available(&mut self, shared: &Mapping) -> Result<usize, Failure> {
         self.tail = self.ring.positions(shared).tail.load(Ordering::Acquire);
         let len = self.tail.wrapping_sub(self.read);
         // R4.
@@ -270,13 +259,9 @@ impl Reader {
         (self.tail - self.read) as usize
     }
 
-    /// What the next `len` bytes are, in two pieces where the ring begins again between them.
-    ///
-    /// # Panics
-    ///
-    /// If there are not as many.
+    /// The next `len` bytes, which must be there, in two pieces where the ring begins again between them.
     #[inline]
-    pub(super) fn peek<'a>(&'a self, shared: &'a Shared, len: usize) -> (&'a [u8], &'a [u8]) {
+    pub(super) fn peek<'a>(&'a self, shared: &'a Mapping, len: usize) -> (&'a [u8], &'a [u8]) {
         assert!(len <= self.left());
         let (at, first) = self.ring.first(self.read, len);
         // SAFETY: R1, R2: these bytes are this reader's until it hands them back, which ends this borrow; R3.
@@ -294,9 +279,8 @@ impl Reader {
         debug_assert!(self.read <= self.tail);
     }
 
-    /// Appends the next bytes to a vector.
     #[inline]
-    pub(super) fn read(&mut self, shared: &Shared, len: usize, into: &mut Vec<u8>) {
+    pub(super) fn read(&mut self, shared: &Mapping, len: usize, into: &mut Vec<u8>) {
         let (head, rest) = self.peek(shared, len);
         into.extend_from_slice(head);
         into.extend_from_slice(rest);
@@ -311,7 +295,7 @@ impl Reader {
 
     /// Hands back what was read, and says whether the writer may sleep until it was.
     #[inline]
-    pub(super) fn hand_back(&mut self, shared: &Shared) -> bool {
+    pub(super) fn hand_back(&mut self, shared: &Mapping) -> bool {
         let positions = self.ring.positions(shared);
         if self.head != self.read {
             self.head = self.read;
@@ -323,5 +307,77 @@ impl Reader {
         self.looked = self.head;
         fence(Ordering::SeqCst);
         positions.is_full.load(Ordering::Relaxed) != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    /// How many packets go through the ring, which is the smallest.
+    const PACKETS: usize = if cfg!(miri) { 60 } else { 20_000 };
+
+    /// The byte at a place of a packet, and how long that is.
+    fn byte(packet: usize, at: usize) -> u8 {
+        (packet * 31 + at) as u8
+    }
+
+    fn len(packet: usize) -> usize {
+        packet * 37 % 300
+    }
+
+    fn shared() -> (Mapping, Layout) {
+        let bytes = Layout::behind(2, Team::free_from()).1 + 4 * ROOM_MIN;
+        let layout = Layout::new(2, bytes).expect("there is room for four rings");
+        (Mapping::map(bytes, bytes).expect("there is memory"), layout)
+    }
+
+    #[test]
+    fn packets_come_out_of_a_ring_as_they_went_in_however_often_it_begins_again() {
+        let (shared, layout) = &shared();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut writer = layout.writer(0, 1);
+                for packet in 0..PACKETS {
+                    let bytes: Vec<u8> = (0..len(packet)).map(|at| byte(packet, at)).collect();
+                    while !writer.has_room(shared, bytes.len().next_multiple_of(UNIT)).expect("nothing is damaged") {
+                        thread::yield_now();
+                    }
+                    writer.write(shared, &bytes);
+                    writer.end();
+                    writer.hand_over(layout, shared);
+                }
+            });
+            let mut reader = layout.reader(0, 1);
+            for packet in 0..PACKETS {
+                while reader.available(shared).expect("nothing is damaged") < len(packet) {
+                    thread::yield_now();
+                }
+                let mut bytes = Vec::new();
+                reader.read(shared, len(packet), &mut bytes);
+                assert!(bytes.iter().enumerate().all(|(at, &found)| found == byte(packet, at)), "packet {packet}");
+                assert_eq!(bytes.len(), len(packet));
+                reader.end();
+                reader.hand_back(shared);
+            }
+        });
+        assert_eq!(layout.announced(shared, 1, 0), 1);
+    }
+
+    /// X5: a position that nobody can have reached is damage, at every look.
+    #[test]
+    fn no_position_is_believed() {
+        let (shared, layout) = shared();
+        let (mut writer, mut reader) = (layout.writer(0, 1), layout.reader(0, 1));
+        let positions: &Positions = writer.ring.positions(&shared);
+        for position in [ROOM_MIN as u64 + 1, 1 << 40, u64::MAX] {
+            positions.tail.store(position, Ordering::Release);
+            positions.head.0.store(position, Ordering::Release);
+            for _ in 0..2 {
+                assert_eq!(reader.available(&shared), Err(Failure::Damaged { rank: 0 }));
+                assert_eq!(writer.has_room(&shared, ROOM_MIN + 1), Err(Failure::Damaged { rank: 1 }));
+            }
+        }
     }
 }

@@ -1,15 +1,13 @@
 //! Running a body in processes that are forked for it.
 
-use super::{
-    link::ProcsLink,
-    ring::Layout,
-    team::{MOST, Team, Terms},
-};
+use super::{board::MOST, link::ProcsLink, ring::Layout, team::Team, watch::Terms};
 use crate::{
-    circle::{Circle, or_raise},
+    alarm::or_raise,
+    circle::Circle,
     failure::Failure,
-    messages::{MessageCircle, Secret},
+    messages::MessageCircle,
     nest::Name,
+    secret::Secret,
     threads::{
         Options, affinity, exit,
         pool::{be_processor, forget_workers},
@@ -64,7 +62,7 @@ fn run_with<R: Send>(
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
     let secret = Secret::draw();
-    exit::watch();
+    let _underway = exit::watch();
     let team = fork(processors, Terms { grace: GRACE, last_words: words, limits: options.limits })?;
     let is_first = team.rank() == 0;
     let _crowd = if is_first {
@@ -125,18 +123,18 @@ fn be_processor_of<R>(
     secret: Secret,
     body: &(impl Fn(Box<dyn Circle>) -> R + Sync),
 ) -> Option<R> {
-    let (rank, size, cord) = (team.rank(), team.size(), team.cord());
+    let (rank, size, alarm) = (team.rank(), team.size(), team.alarm());
     be_processor();
     let pen = team.pen();
     pen.begin();
     if options.pin {
         affinity::bind(Some(rank));
     }
-    let circle = MessageCircle::root(ProcsLink::new(team, may_reach)?, size, rank, secret);
+    let circle = MessageCircle::apart(ProcsLink::new(team, may_reach)?, size, rank, 0, secret);
     let all: Vec<usize> = (0..size).collect();
     let mut end = circle.join(Name::END, &all, rank);
     let result =
-        catch_unwind(AssertUnwindSafe(|| or_raise(&cord, rank, || exit::being(rank, || body(Box::new(circle))))));
+        catch_unwind(AssertUnwindSafe(|| or_raise(&alarm, rank, || exit::being(rank, || body(Box::new(circle))))));
     // Nobody's run has ended well before everybody's has. If one fails, the board says so.
     let _ = end.wait();
     pen.end();
@@ -161,7 +159,7 @@ mod tests {
                 for round in 0..lens.len() {
                     let len = |from: usize, to: usize| lens[(round + from + 3 * to) % lens.len()] / size;
                     for to in 0..size {
-                        let mut tray = Tray { bytes: bytes(me, to, len(me, to)), moved: Vec::new() };
+                        let mut tray = Tray::from(bytes(me, to, len(me, to)));
                         circle.post(to, &mut tray).expect("nobody raised");
                     }
                     circle.wait().expect("nobody raised");

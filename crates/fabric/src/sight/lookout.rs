@@ -1,6 +1,10 @@
 //! Who has waited long, and for whom.
 
-use super::{Limits, Mark, Whom};
+use super::{
+    limits::Limits,
+    sighting::{ENDED, Progress, Whom},
+};
+use crate::wire::{Damaged, Reader, Writer as _};
 use std::time::{Duration, Instant};
 
 /// What is known of the processors of a run.
@@ -12,7 +16,7 @@ pub(crate) struct Lookout {
 }
 
 struct Seen {
-    mark: Mark,
+    progress: Progress,
     /// Since when it has looked like that.
     since: Instant,
     /// Where it is, as far as another process has told.
@@ -26,79 +30,81 @@ pub(crate) enum Verdict {
     Notice(String),
     /// Somebody has waited too long: this is the run's error.
     Stalled(String),
+    /// The run has failed, and somebody has not ended since: this is the last that is said.
+    Over(String),
 }
 
 /// What a process tells another one of a processor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Report {
     pub(crate) processor: usize,
-    pub(crate) mark: Mark,
+    pub(crate) progress: Progress,
     pub(crate) age: Duration,
     pub(crate) place: String,
 }
 
 impl Lookout {
-    /// Over so many processors.
+    /// A lookout over so many processors.
     pub(crate) fn new(processors: usize, limits: Limits) -> Self {
         let now = Instant::now();
-        let seen = || Seen { mark: Mark::default(), since: now, place: None };
+        let seen = || Seen { progress: Progress::default(), since: now, place: None };
         Self { limits, seen: (0..processors).map(|_| seen()).collect(), next: limits.notice }
     }
 
     /// Notes what a processor of this process or team looks like.
-    pub(crate) fn look(&mut self, processor: usize, mark: Mark, now: Instant) {
-        if let Some(seen) = self.seen.get_mut(processor).filter(|seen| seen.mark != mark) {
-            (seen.mark, seen.since) = (mark, now);
+    pub(crate) fn look(&mut self, processor: usize, progress: Progress, now: Instant) {
+        if let Some(seen) = self.seen.get_mut(processor).filter(|seen| seen.progress != progress) {
+            (seen.progress, seen.since) = (progress, now);
         }
     }
 
     /// What is known of a processor of this process, for another one.
     pub(crate) fn report(&self, processor: usize, place: String, now: Instant) -> Option<Report> {
-        let Seen { mark, since, .. } = self.seen.get(processor)?;
-        Some(Report { processor, mark: *mark, age: now.saturating_duration_since(*since), place })
+        let Seen { progress, since, .. } = self.seen.get(processor)?;
+        Some(Report { processor, progress: *progress, age: now.saturating_duration_since(*since), place })
     }
 
-    /// Notes what another process has told.
     pub(crate) fn hear(&mut self, report: Report, now: Instant) {
-        let Report { processor, mark, age, place } = report;
+        let Report { processor, progress, age, place } = report;
         if let Some(seen) = self.seen.get_mut(processor) {
-            if seen.mark != mark {
-                (seen.mark, seen.since) = (mark, now.checked_sub(age).unwrap_or(now));
+            if seen.progress != progress {
+                (seen.progress, seen.since) = (progress, now.checked_sub(age).unwrap_or(now));
             }
             seen.place = Some(place);
         }
     }
 
-    /// Says what follows. `place` tells where a processor of this process is; `failure` what has ended the run, if it
-    /// has: then it is waited for those who have not heard of it.
+    /// Says what follows. `place` tells where a processor of this process is; `failed` what has ended the run and how
+    /// long ago, if it has: then it is waited for those who have not ended.
     pub(crate) fn judge(
         &mut self,
         now: Instant,
-        failure: Option<&str>,
+        failed: Option<(&str, Duration)>,
         place: impl Fn(usize) -> String,
     ) -> Option<Verdict> {
-        let is_waited_in = |seen: &Seen| match failure {
-            None => seen.mark.waits_for() != Whom::Nobody,
-            Some(_) => seen.mark.is_under_way(),
+        let is_waited_in = |seen: &Seen| match failed {
+            None => seen.progress.waits_for() != Whom::Nobody,
+            Some(_) => seen.progress.is_under_way(),
         };
         let (who, longest) = (0..self.seen.len())
             .filter(|&at| is_waited_in(&self.seen[at]))
             .map(|at| (at, now.saturating_duration_since(self.seen[at].since)))
             .reduce(|best, next| if next.1 > best.1 { next } else { best })?;
+        let longest = failed.map_or(longest, |(_, ago)| longest.min(ago));
         let least = [self.limits.notice, self.limits.most].into_iter().filter(|limit| !limit.is_zero()).min()?;
         if longest < least {
             return None;
         }
-        // Of one that is not known yet more may be known soon.
-        let is_known = self.follow(who).1.is_none_or(|culprit| self.seen[culprit].mark.stage != 0);
+        // More may be heard soon of a processor that is not known yet.
+        let is_known = self.follow(who).1.is_none_or(|culprit| self.seen[culprit].progress.stage != 0);
         let waited = if is_known { longest } else { longest / 2 };
         let is_over = |limit: Duration| !limit.is_zero() && waited >= limit;
-        let says = || match failure {
+        let says = || match failed {
             None => self.say(who, longest, now, &place),
-            Some(why) => self.say_failed(who, longest, why, &place),
+            Some((why, _)) => self.say_failed(who, longest, why, &place),
         };
-        if failure.is_none() && is_over(self.limits.most) {
-            return Some(Verdict::Stalled(says()));
+        if is_over(self.limits.most) {
+            return Some(if failed.is_none() { Verdict::Stalled(says()) } else { Verdict::Over(says()) });
         }
         if !is_over(self.limits.notice) || waited < self.next {
             return None;
@@ -127,8 +133,8 @@ impl Lookout {
         };
         let ago = now.saturating_duration_since(self.seen[culprit].since);
         let others = self.others(culprit);
-        let last = match &self.seen[culprit].mark {
-            mark if mark.stage == 0 => "of which nothing is known".to_owned(),
+        let last = match &self.seen[culprit].progress {
+            progress if progress.stage == 0 => "of which nothing is known".to_owned(),
             _ => format!("last seen {} ago {}", seconds(ago), self.place_of(culprit, place)),
         };
         format!("{waits}{via} for processor {culprit}, {last}{others}")
@@ -145,7 +151,7 @@ impl Lookout {
     /// Others that have not arrived either.
     fn others(&self, culprit: usize) -> String {
         const NAMED: usize = 4;
-        let goes_on = |at: &usize| *at != culprit && self.seen[*at].mark.is_under_way() && !self.waits(*at);
+        let goes_on = |at: &usize| *at != culprit && self.seen[*at].progress.is_under_way() && !self.waits(*at);
         let others: Vec<usize> = (0..self.seen.len()).filter(goes_on).collect();
         let names: Vec<String> = others.iter().take(NAMED).map(ToString::to_string).collect();
         match others.len() {
@@ -156,7 +162,7 @@ impl Lookout {
     }
 
     fn waits(&self, at: usize) -> bool {
-        self.seen[at].mark.waits_for() != Whom::Nobody
+        self.seen[at].progress.waits_for() != Whom::Nobody
     }
 
     /// Whom a processor waits for in the end, if that one does not wait itself, and who comes between them.
@@ -164,8 +170,8 @@ impl Lookout {
         let mut chain: Vec<usize> = Vec::new();
         let mut at = who;
         loop {
-            let is_idle = |&it: &usize| self.seen[it].mark.stage != super::ENDED && !self.waits(it);
-            let next = match self.seen[at].mark.waits_for() {
+            let is_idle = |&it: &usize| self.seen[it].progress.stage != ENDED && !self.waits(it);
+            let next = match self.seen[at].progress.waits_for() {
                 Whom::Nobody => break,
                 Whom::Anybody => (0..self.seen.len()).find(is_idle),
                 Whom::One(whom) => Some(whom),
@@ -181,13 +187,8 @@ impl Lookout {
     }
 
     fn place_of(&self, at: usize, place: &impl Fn(usize) -> String) -> String {
-        let Seen { mark, place: told, .. } = &self.seen[at];
-        if mark.place == 0 {
-            return "before its first step".to_owned();
-        }
-        let words = told.clone().unwrap_or_else(|| place(at));
-        let (when, step) = if mark.place % 2 == 1 { ("in", mark.step) } else { ("after", mark.step.wrapping_sub(1)) };
-        format!("{when} step {step} {words}").trim_end().to_owned()
+        let Seen { progress, place: told, .. } = &self.seen[at];
+        progress.whereabouts(|| told.clone().unwrap_or_else(|| place(at)))
     }
 }
 
@@ -198,35 +199,37 @@ fn seconds(time: Duration) -> String {
 impl Report {
     /// As bytes, for another process.
     pub(crate) fn write(&self) -> Vec<u8> {
-        let Mark { step, place, stage, wait } = self.mark;
+        let Progress { step, place, stage, wait } = self.progress;
         let age = u64::try_from(self.age.as_millis()).unwrap_or(u64::MAX);
-        let words = [self.processor as u64, step, u64::from(place) << 32 | u64::from(stage), wait, age];
-        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        bytes.extend_from_slice(self.place.as_bytes());
+        let mut bytes = Vec::new();
+        bytes.put(self.processor);
+        bytes.put([step, wait, age]);
+        bytes.put([place, stage]);
+        bytes.bytes(self.place.as_bytes());
         bytes
     }
 
-    /// What another process has written, if it makes sense.
-    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
-        let (words, text) = bytes.split_first_chunk::<40>()?;
-        let (words, _) = words.as_chunks::<8>();
-        let word = |at: usize| u64::from_le_bytes(words[at]);
-        let mark = Mark { step: word(1), place: (word(2) >> 32) as u32, stage: word(2) as u32, wait: word(3) };
-        let (processor, age) = (usize::try_from(word(0)).ok()?, Duration::from_millis(word(4)));
-        Some(Self { processor, mark, age, place: String::from_utf8_lossy(text).into_owned() })
+    /// What another process has written.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, Damaged> {
+        let mut reader = Reader::new(bytes);
+        let (processor, [step, wait, age], [place, stage]) = (reader.get()?, reader.get()?, reader.get()?);
+        let (progress, words) = (Progress { step, place, stage, wait }, String::from_utf8_lossy(reader.rest()));
+        Ok(Self { processor, progress, age: Duration::from_millis(age), place: words.into_owned() })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Pen, board};
-    use super::*;
+    use super::{
+        super::{pen::Pen, sighting::sightings},
+        *,
+    };
 
     const LIMITS: Limits = Limits { notice: Duration::from_secs(10), most: Duration::from_secs(60) };
 
     /// Three processors, each in its step 3; `waits` says for whom.
     fn lookout(waits: [Whom; 3]) -> (Lookout, Instant) {
-        let (all, begin) = (board(3), Instant::now());
+        let (all, begin) = (sightings(3), Instant::now());
         let mut lookout = Lookout::new(3, LIMITS);
         for (at, whom) in waits.into_iter().enumerate() {
             let pen = Pen::here(&all, at);
@@ -237,7 +240,7 @@ mod tests {
                 Whom::Anybody => assert!(pen.wait(|| None)),
                 Whom::One(whom) => assert!(pen.wait(|| Some(whom))),
             }
-            lookout.look(at, all[at].mark(), begin);
+            lookout.look(at, all[at].progress(), begin);
         }
         (lookout, begin)
     }
@@ -280,8 +283,8 @@ mod tests {
     fn a_report_is_read_as_it_was_written_and_garbage_does_no_harm() {
         let (mut lookout, begin) = lookout([Whom::One(1), Whom::Nobody, Whom::Nobody]);
         let report = lookout.report(0, "of group 0 (x.rs:9)".to_owned(), begin).expect("it is known");
-        assert_eq!(Report::read(&report.write()), Some(report));
-        assert_eq!(Report::read(&[7; 39]), None);
+        assert_eq!(Report::read(&report.write()), Ok(report));
+        assert_eq!(Report::read(&[7; 39]), Err(Damaged));
         for byte in [0, 1, 0x7F, 0xFF] {
             lookout.hear(Report::read(&[byte; 60]).expect("numbers are numbers"), begin);
             let mut bytes = vec![byte; 40];

@@ -1,31 +1,34 @@
-//! A thread that looks after the runs of this process.
+//! A thread that watches the runs of this process.
 //!
-//! It is started when the first run begins that wants to be looked after, and kept. While there is no run it sleeps; it
+//! It is started when the first run begins that wants to be watched, and kept. While there is no run it sleeps; it
 //! goes to sleep only when a whole period has passed without one, so runs that follow each other quickly need not wake
 //! it.
 
-use super::{Limits, Lookout, Sighting, Verdict};
-use crate::{circle::Alarm, failure::Failure, processes::without_signals};
+use super::{
+    limits::Limits,
+    lookout::{Lookout, Verdict},
+    sighting::Sighting,
+};
+use crate::{alarm::Alarm, failure::Failure, processes::without_signals};
 use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
-/// A run that is looked after.
+/// A run that is watched.
 struct Watched {
     number: u64,
-    board: Arc<[Sighting]>,
+    sightings: Arc<[Sighting]>,
     lookout: Lookout,
     limits: Limits,
     alarm: Arc<dyn Alarm>,
-    /// Since when the run could not go on because somebody has waited too long.
-    stalled: Option<Instant>,
+    /// Since when the run is known to have failed.
+    failed: Option<Instant>,
 }
 
 #[derive(Default)]
 struct State {
     runs: Vec<Watched>,
-    /// How many runs there have been.
     count: u64,
     is_started: bool,
     /// How long the thread sleeps; `None` while it does until it is woken.
@@ -39,22 +42,23 @@ fn lock() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A run is looked after while this lives.
+/// A run is watched while this lives.
 pub(crate) struct Guard(Option<u64>);
 
-/// Looks after a run, whose processors have these sightings.
-pub(crate) fn watch(board: &Arc<[Sighting]>, limits: Limits, alarm: Arc<dyn Alarm>) -> Guard {
+/// Watches a run, whose processors have these sightings.
+pub(crate) fn watch(sightings: &Arc<[Sighting]>, limits: Limits, alarm: Arc<dyn Alarm>) -> Guard {
     let Some(period) = limits.period() else { return Guard(None) };
-    let lookout = Lookout::new(board.len(), limits);
+    // Nothing is allocated later, in the middle of a run.
+    let lookout = Lookout::new(sightings.len(), limits);
     let mut state = lock();
     state.count += 1;
     let number = state.count;
-    state.runs.push(Watched { number, board: Arc::clone(board), lookout, limits, alarm, stalled: None });
+    state.runs.push(Watched { number, sightings: Arc::clone(sightings), lookout, limits, alarm, failed: None });
     let is_sooner = state.period.is_none_or(|current| period < current);
     if !state.is_started {
         state.is_started = true;
         let thread = std::thread::Builder::new().name("superstep monitor".into()).stack_size(256 << 10);
-        // Without one nobody says who waits, and that is all.
+        // Without the thread nobody says who waits; nothing else is lost.
         if without_signals(|| thread.spawn(go)).is_ok() {
             // It has all that it needs before the run begins, and takes nothing in the middle of it.
             while state.period.is_none() {
@@ -108,25 +112,22 @@ pub(crate) fn act(alarm: &dyn Alarm, verdict: Verdict) {
     match verdict {
         Verdict::Notice(line) => eprintln!("superstep: {line}"),
         Verdict::Stalled(words) => alarm.raise(Failure::Stalled { words }),
+        // Nothing else ends a thread that does not come back, and so nothing else ends the run.
+        Verdict::Over(words) => crate::processes::give_up(&words),
     }
 }
 
 impl Watched {
     fn look(&mut self, now: Instant) -> Option<(Arc<dyn Alarm>, Verdict)> {
-        for (at, sighting) in self.board.iter().enumerate() {
-            self.lookout.look(at, sighting.mark(), now);
+        let sightings = &self.sightings;
+        let lookout = &mut self.lookout;
+        for (at, sighting) in sightings.iter().enumerate() {
+            lookout.look(at, sighting.progress(), now);
         }
-        let failure = self.alarm.raised();
-        if let Some(failure @ Failure::Stalled { .. }) = &failure
-            && now - *self.stalled.get_or_insert(now) >= self.limits.most
-        {
-            // Nothing else ends a thread that does not come back, and so nothing else ends the run.
-            crate::processes::give_up(&failure.to_string());
-        }
-        let failure = failure.map(|failure| failure.to_string());
-        let board = &self.board;
-        let place = |at: usize| board.get(at).map_or_else(String::new, Sighting::place);
-        let verdict = self.lookout.judge(now, failure.as_deref(), place)?;
+        let failure = self.alarm.raised().map(|failure| failure.to_string());
+        let failed = failure.as_deref().map(|why| (why, now - *self.failed.get_or_insert(now)));
+        let place = |at: usize| sightings.get(at).map_or_else(String::new, Sighting::place);
+        let verdict = lookout.judge(now, failed, place)?;
         Some((Arc::clone(&self.alarm), verdict))
     }
 }

@@ -32,7 +32,6 @@ fn cores(set: &Set) -> Vec<usize> {
     (0..libc::CPU_SETSIZE as usize).filter(|&core| unsafe { libc::CPU_ISSET(core, set) }).collect()
 }
 
-/// The cores that this process may use.
 pub(crate) fn allowed() -> Set {
     static ALLOWED: OnceLock<Set> = OnceLock::new();
     *ALLOWED.get_or_init(|| {
@@ -58,7 +57,12 @@ pub(crate) fn bind(rank: Option<usize>) {
 
 /// Moves the calling thread to another core than the one it is on, if it may use any other, and lets it go where it
 /// likes after that.
+#[cfg(not(loom))]
 pub(super) fn step_aside() {
+    // Miri has no cores.
+    if cfg!(miri) {
+        return;
+    }
     // SAFETY: it takes nothing; a negative answer means that it does not know.
     let here = unsafe { libc::sched_getcpu() };
     let Some(allowed) = of_thread(0).filter(|_| here >= 0) else { return };

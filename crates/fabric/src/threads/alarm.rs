@@ -1,48 +1,41 @@
-//! The cord that stops a run of threads: it wakes everybody, wherever they wait.
+//! The alarm that stops a run of threads: it wakes everybody, wherever they wait.
 //!
 //! A waiter looks at `raised` before it parks; whoever raises sets it first and unparks every thread of the run
 //! afterwards. A thread that looked too early finds the token that `unpark` left and does not sleep.
 
 use super::sync::{AtomicBool, Mutex, Ordering, Thread};
 use crate::{
-    circle::Alarm,
+    alarm::Alarm,
     failure::Failure,
     sight::{self, Pen, Sighting},
 };
 use std::sync::OnceLock;
 
-pub(crate) struct Cord {
+pub(crate) struct ThreadAlarm {
     raised: AtomicBool,
     first: OnceLock<Failure>,
     threads: Mutex<Vec<Thread>>,
-    /// What can be seen of the threads, of which the first is this number of the whole run.
-    board: std::sync::Arc<[Sighting]>,
+    pub(crate) sightings: std::sync::Arc<[Sighting]>,
+    /// The number of the first of them in the whole run.
     base: usize,
 }
 
-impl Cord {
+impl ThreadAlarm {
     /// For so many threads, the first of which is number `base` of the whole run.
     pub(crate) fn new(threads: usize, base: usize) -> Self {
         Self {
             raised: AtomicBool::new(false),
             first: OnceLock::new(),
             threads: Mutex::new(Vec::new()),
-            board: sight::board(threads),
+            sightings: sight::sightings(threads),
             base,
         }
     }
 
-    /// What can be seen of the threads.
-    pub(crate) fn board(&self) -> &std::sync::Arc<[Sighting]> {
-        &self.board
-    }
-
-    /// That of a thread.
     pub(crate) fn pen(&self, thread: usize) -> Pen {
-        Pen::here(&self.board, thread)
+        Pen::here(&self.sightings, thread)
     }
 
-    /// The number of a thread in the whole run.
     pub(crate) fn number(&self, thread: usize) -> usize {
         self.base + thread
     }
@@ -63,7 +56,7 @@ impl Cord {
     }
 }
 
-impl Alarm for Cord {
+impl Alarm for ThreadAlarm {
     fn raise(&self, failure: Failure) {
         self.first.get_or_init(|| failure);
         self.raised.store(true, Ordering::Release);

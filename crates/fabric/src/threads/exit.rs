@@ -1,15 +1,15 @@
 //! A program that ends itself in the middle of a run.
 //!
-//! The other processors are threads of the same process, and vanish without a word. Nothing can call the program back,
-//! but it can be said which processor has ended it; and that all is well is not what a run says that has not ended
-//! (X4).
+//! The other processors are threads of the same process, and vanish without a word. Nothing can stop that, but it is
+//! said which processor has ended the program, and the code is not that of success (X4). So it is where a thread that
+//! the program has started does it.
 
 use std::{
     cell::Cell,
     ffi::{c_int, c_void},
     sync::{
         Once,
-        atomic::{AtomicU32, Ordering},
+        atomic::{AtomicU32, AtomicUsize, Ordering},
     },
 };
 
@@ -18,17 +18,39 @@ thread_local! {
     static PROCESSOR: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// The process in which processors may end the program; those that it forks are looked after by others.
+/// The process in which processors may end the program. Forked ones have a watch of their own.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
-/// Asks to be told when the process ends. Who begins a run does so.
-pub(crate) fn watch() {
+/// How many runs are under way in this process.
+static RUNS: AtomicUsize = AtomicUsize::new(0);
+
+/// A run that is under way, until it is dropped.
+pub(crate) struct Underway(());
+
+impl Drop for Underway {
+    fn drop(&mut self) {
+        RUNS.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Asks to be told when the process ends. Who begins a run does so, and keeps what it gets until the run has ended.
+pub(crate) fn watch() -> Underway {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         PROCESS.store(std::process::id(), Ordering::Release);
-        // SAFETY: the function may be called when the process ends, and makes no use of what it is handed.
-        unsafe { on_exit(at_exit, std::ptr::null_mut()) };
+        // Miri calls nobody when a program ends.
+        if !cfg!(miri) {
+            // SAFETY: the function may be called when the process ends, and makes no use of what it is handed.
+            unsafe { on_exit(at_exit, std::ptr::null_mut()) };
+        }
     });
+    RUNS.fetch_add(1, Ordering::AcqRel);
+    Underway(())
+}
+
+/// The number of the processor that this thread is, if it is one.
+pub(crate) fn processor() -> Option<usize> {
+    PROCESSOR.get()
 }
 
 /// Does the work of a processor, on this thread.
@@ -41,18 +63,23 @@ pub(crate) fn being<R>(processor: usize, work: impl FnOnce() -> R) -> R {
 
 unsafe extern "C" {
     /// Lets a function be called with the code when the process ends.
-    fn on_exit(call: extern "C" fn(c_int, *mut c_void), with: *mut c_void) -> c_int;
+    pub(crate) fn on_exit(call: extern "C" fn(c_int, *mut c_void), with: *mut c_void) -> c_int;
 }
 
 /// The process ends. It does so on the thread that has asked for it.
 extern "C" fn at_exit(code: c_int, _: *mut c_void) {
-    let Ok(Some(processor)) = PROCESSOR.try_with(Cell::get) else { return };
-    if std::process::id() != PROCESS.load(Ordering::Acquire) {
+    let processor = PROCESSOR.try_with(Cell::get).ok().flatten();
+    let is_underway = processor.is_some() || RUNS.load(Ordering::Acquire) > 0;
+    if !is_underway || std::process::id() != PROCESS.load(Ordering::Acquire) {
         return;
     }
+    let (who, whose) = match processor {
+        Some(processor) => (format!("processor {processor}"), "it"),
+        None => ("a thread that is no processor".to_owned(), "a processor"),
+    };
     eprintln!(
-        "superstep: processor {processor} has ended the program with code {code} in the middle of a run; let it return \
-         an error or panic instead, so that the others hear of it"
+        "superstep: {who} has ended the program with code {code} in the middle of a run; let {whose} return an error \
+         or panic instead, so that the others hear of it"
     );
     if code == 0 {
         // SAFETY: with nothing it flushes all streams of the C library.

@@ -16,9 +16,11 @@ mod imp {
         atomic::{Ordering, compiler_fence, fence},
     };
 
-    pub(super) fn expedited() -> bool {
+    /// Whether the cheap form is to be had here. Ask once and keep the answer beside the data.
+    pub(crate) fn expedited() -> bool {
         static OFFERED: OnceLock<bool> = OnceLock::new();
-        *OFFERED.get_or_init(|| membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED))
+        // Miri has no such call, and checks the symmetric form.
+        *OFFERED.get_or_init(|| !cfg!(miri) && membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED))
     }
 
     fn membarrier(command: libc::c_int) -> bool {
@@ -48,7 +50,7 @@ mod imp {
 mod imp {
     use loom::sync::atomic::{Ordering, fence};
 
-    pub(super) fn expedited() -> bool {
+    pub(crate) fn expedited() -> bool {
         false
     }
 
@@ -61,8 +63,4 @@ mod imp {
     }
 }
 
-/// Whether the cheap form is to be had here. Ask once and keep the answer beside the data.
-pub(crate) fn expedited() -> bool {
-    imp::expedited()
-}
-pub(crate) use imp::{heavy, light};
+pub(crate) use imp::{expedited, heavy, light};

@@ -15,7 +15,7 @@
 //! `k + 1`, and so has read the sum of `k`, whose places are then free.
 
 use super::sync::{AtomicU64, Mutex, Ordering};
-use crate::{circle::Counts, tray::Tray};
+use crate::{circle::Counts, memory::Padded, tray::Tray};
 use std::collections::VecDeque;
 
 /// A letter, with its sender and its number among the letters of that one.
@@ -24,19 +24,15 @@ pub(super) type Numbered = (usize, u64, Tray);
 /// Up to so many members send each other cards: each looks at all rings that lead to it.
 pub(super) const CARDS_UP_TO: usize = 16;
 /// What a card holds.
-pub(super) const CARD: usize = 120;
+const CARD: usize = 120;
 const RING: u64 = 4;
 const WORD: usize = size_of::<u64>();
-
-/// Has its cache lines for itself.
-#[repr(align(128))]
-struct Apart<T>(T);
 
 /// Where a member finds its letters, and where it counts.
 pub(super) struct LetterBox {
     /// How many have ever come; a letter may be found in the box before it is counted here.
-    came: Apart<AtomicU64>,
-    mail: Apart<Mutex<VecDeque<Numbered>>>,
+    came: Padded<AtomicU64>,
+    mail: Padded<Mutex<VecDeque<Numbered>>>,
     /// By sender; none if the table is large.
     rings: Box<[Ring]>,
     counts: [Entered; 2],
@@ -54,13 +50,12 @@ struct Card {
 struct Ring {
     cards: [Card; RING as usize],
     /// How many the receiver has read.
-    read: Apart<AtomicU64>,
+    read: Padded<AtomicU64>,
 }
 
 /// What a member has entered in a count.
 #[repr(align(64))]
 struct Entered {
-    /// The count's number.
     count: AtomicU64,
     mine: [AtomicU64; 5],
 }
@@ -72,7 +67,7 @@ fn zeros<const N: usize>() -> [AtomicU64; N] {
 impl Ring {
     fn new() -> Self {
         let card = |()| Card { head: AtomicU64::new(0), words: zeros() };
-        Self { cards: [(); RING as usize].map(card), read: Apart(AtomicU64::new(0)) }
+        Self { cards: [(); RING as usize].map(card), read: Padded(AtomicU64::new(0)) }
     }
 }
 
@@ -83,19 +78,18 @@ impl Entered {
 }
 
 impl LetterBox {
-    /// That of one of `size` members.
+    /// The box of one of `size` members.
     pub(super) fn new(size: usize) -> Self {
-        // Loom has no room for so many atomics that no model of it looks at.
+        // Loom limits the number of atomics, and only models with two members use rings.
         let rings = if size > CARDS_UP_TO || (cfg!(loom) && size > 2) { 0 } else { size };
         Self {
-            came: Apart(AtomicU64::new(0)),
-            mail: Apart(Mutex::new(VecDeque::new())),
+            came: Padded(AtomicU64::new(0)),
+            mail: Padded(Mutex::new(VecDeque::new())),
             rings: (0..rings).map(|_| Ring::new()).collect(),
             counts: [Entered::new(), Entered::new()],
         }
     }
 
-    /// Puts a letter into the box.
     pub(super) fn put(&self, letter: Numbered) {
         self.mail.0.lock().expect("nothing panics under this lock").push_back(letter);
         // When the lock is free again, so that whoever sees it need not wait.
@@ -122,7 +116,7 @@ impl LetterBox {
             return false;
         }
         if sent - *read >= RING {
-            // The acquire pairs with `free_card`: the card is written again only after it was read.
+            // The acquire pairs with `take_card`: the card is written again only after it was read.
             *read = ring.read.0.load(Ordering::Acquire);
             if sent - *read >= RING {
                 return false;
@@ -170,7 +164,6 @@ impl LetterBox {
         place.count.store(count, Ordering::Release);
     }
 
-    /// Whether its owner has entered a count.
     #[inline]
     pub(super) fn has_entered(&self, count: u64) -> bool {
         self.counts[(count % 2) as usize].count.load(Ordering::Acquire) == count
@@ -187,7 +180,7 @@ impl LetterBox {
 
 /// What a member knows of the letters between it and one other.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Post {
+pub(super) struct PairCounts {
     /// Letters sent to it, and how many of them as cards; how many of those are known to be read.
     pub(super) sent: u64,
     pub(super) cards_sent: u64,
@@ -195,4 +188,24 @@ pub(super) struct Post {
     /// Letters taken from it, and how many of them were cards.
     pub(super) taken: u64,
     pub(super) cards_taken: u64,
+}
+
+/// What a member knows of its mail.
+pub(super) struct MailState {
+    /// Letters that were in my box and have not been taken, and how many I have ever found there.
+    pub(super) mail: VecDeque<Numbered>,
+    pub(super) found: u64,
+    /// What passes between me and each.
+    pub(super) pairs: Vec<PairCounts>,
+    /// The last count I entered, how many members are known to have entered it, and whether I have its sum.
+    pub(super) count: u64,
+    pub(super) entered_count: usize,
+    pub(super) has_sum: bool,
+}
+
+impl MailState {
+    pub(super) fn new(size: usize) -> Self {
+        let (mail, pairs) = (VecDeque::new(), vec![PairCounts::default(); size]);
+        Self { mail, found: 0, pairs, count: 0, entered_count: 0, has_sum: true }
+    }
 }

@@ -13,15 +13,15 @@
 //! schedules it saw.
 
 use super::{
-    alarm::Cord,
+    alarm::ThreadAlarm,
     seat::Seat,
     sync::{Arc, thread},
     table::{FLAT, Table},
 };
 use crate::{
-    circle::{Alarm, Meld, Melded},
+    alarm::Alarm,
+    circle::{Circle as _, Mail as _, Meetings as _, Meld, Melded},
     failure::Failure,
-    sight::Pen,
     tray::Tray,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -45,14 +45,14 @@ fn explore(bound: Option<usize>, model: impl Fn() + Send + Sync + 'static) {
 
 /// Runs `body` for each member of a new table of `size`, on a thread of its own. The calling thread is no member,
 /// because loom's `unpark` also releases a thread that is blocked in a join.
-fn sit_down(size: usize, flat: usize, body: impl Fn(Seat, &Arc<Cord>) + Send + Sync + 'static) {
+fn sit_down(size: usize, flat: usize, body: impl Fn(Seat) + Send + Sync + 'static) {
     let table = Arc::new(Table::with_flat_limit(size, flat));
-    let cord = Arc::new(Cord::new(0, 0));
+    let alarm = Arc::new(ThreadAlarm::new(0, 0));
     let body = std::sync::Arc::new(body);
     let member = |rank: usize| {
-        let (table, cord, body) = (Arc::clone(&table), Arc::clone(&cord), std::sync::Arc::clone(&body));
+        let (table, alarm, body) = (Arc::clone(&table), Arc::clone(&alarm), std::sync::Arc::clone(&body));
         move || {
-            body(Seat::take(table, rank, rank, Pen::default()), &cord);
+            body(Seat::new(table, rank, rank, alarm));
         }
     };
     let threads: Vec<_> = (0..size).map(|rank| thread::spawn(member(rank))).collect();
@@ -80,10 +80,10 @@ fn says(rank: usize, meeting: u8) -> u8 {
 }
 
 /// Meets and checks that everybody's contribution to this very meeting is in the outcome.
-fn meet(seat: &mut Seat, meeting: u8, cord: &Cord) {
+fn meet(seat: &mut Seat, meeting: u8) {
     let (rank, size) = (seat.rank(), seat.size());
     let mut outcome = Melded::default();
-    seat.meet(&[says(rank, meeting)], &mut Chain, &mut outcome, cord).expect("nobody raised the alarm");
+    seat.meet(&[says(rank, meeting)], &mut Chain, &mut outcome).expect("nobody raised the alarm");
     let all: Vec<u8> = (0..size).map(|rank| says(rank, meeting)).collect();
     assert_eq!(outcome.total, all);
     assert_eq!(outcome.before, all[..rank]);
@@ -91,9 +91,9 @@ fn meet(seat: &mut Seat, meeting: u8, cord: &Cord) {
 
 fn meetings(size: usize, flat: usize, count: u8, bound: Option<usize>) {
     explore(bound, move || {
-        sit_down(size, flat, move |mut seat, cord| {
+        sit_down(size, flat, move |mut seat| {
             for meeting in 1..=count {
-                meet(&mut seat, meeting, cord);
+                meet(&mut seat, meeting);
             }
         });
     });
@@ -137,13 +137,13 @@ fn three_members_meet_again_and_again() {
 fn alarm(size: usize, flat: usize, bound: Option<usize>) {
     explore(bound, move || {
         let failure = Failure::GaveUp { rank: 0, report: b"over"[..].into() };
-        sit_down(size, flat, move |mut seat, cord| {
-            cord.enlist();
+        sit_down(size, flat, move |mut seat| {
+            seat.alarm.enlist();
             if seat.rank() == 0 {
-                cord.raise(failure.clone());
+                seat.alarm.raise(failure.clone());
             }
             for _ in 0..2 {
-                let met = seat.meet(&[], &mut Chain, &mut Melded::default(), cord);
+                let met = seat.meet(&[], &mut Chain, &mut Melded::default());
                 assert_eq!(met, Err(failure.clone()));
             }
         });
@@ -173,22 +173,22 @@ fn an_alarm_ends_the_waits_of_two_members_in_every_schedule_of_a_tree() {
 fn a_member_that_failed_leaves_the_table_as_it_is() {
     for flat in [FLAT, TREE] {
         explore(Some(3), move || {
-            sit_down(2, flat, |mut seat, cord| {
-                cord.enlist();
-                let mut tray = Tray { bytes: vec![1], moved: Vec::new() };
+            sit_down(2, flat, |mut seat| {
+                seat.alarm.enlist();
+                let mut tray = Tray::from(vec![1]);
                 let peer = 1 - seat.rank();
-                let posted = seat.post(peer, &mut tray, cord);
-                let mut met = seat.meet(&[1], &mut Chain, &mut Melded::default(), cord);
+                let posted = seat.post(peer, &mut tray);
+                let mut met = seat.meet(&[1], &mut Chain, &mut Melded::default());
                 assert!(posted.is_ok() || met.is_err());
                 if seat.rank() == 0 {
-                    cord.raise(Failure::Deadlock);
+                    seat.alarm.raise(Failure::Deadlock);
                 } else {
-                    met = seat.meet(&[2], &mut Chain, &mut Melded::default(), cord);
+                    met = seat.meet(&[2], &mut Chain, &mut Melded::default());
                     assert_eq!(met, Err(Failure::Deadlock));
-                    assert_eq!(seat.post(peer, &mut tray, cord), Err(Failure::Deadlock));
-                    assert_eq!(seat.meet(&[3], &mut Chain, &mut Melded::default(), cord), Err(Failure::Deadlock));
+                    assert_eq!(seat.post(peer, &mut tray), Err(Failure::Deadlock));
+                    assert_eq!(seat.meet(&[3], &mut Chain, &mut Melded::default()), Err(Failure::Deadlock));
                 }
-                seat.take_tray(peer, &mut Tray::default());
+                seat.take(peer, &mut Tray::default());
             });
         });
     }
@@ -198,17 +198,16 @@ fn a_member_that_failed_leaves_the_table_as_it_is() {
 fn leaving(size: usize, flat: usize, bound: Option<usize>) {
     explore(bound, move || {
         let rest = Arc::new(Table::with_flat_limit(size - 1, flat));
-        sit_down(size, flat, move |mut seat, cord| {
+        sit_down(size, flat, move |mut seat| {
             let rank = seat.rank();
-            meet(&mut seat, 1, cord);
+            meet(&mut seat, 1);
             if rank == size - 1 {
-                seat.leave(&[says(rank, 2)], &mut Chain, cord).expect("nobody raised the alarm");
+                seat.leave(&[says(rank, 2)], &mut Chain).expect("nobody raised the alarm");
                 return;
             }
-            meet(&mut seat, 2, cord);
-            drop(seat);
-            let mut seat = Seat::take(Arc::clone(&rest), rank, rank, Pen::default());
-            meet(&mut seat, 3, cord);
+            meet(&mut seat, 2);
+            let mut seat = Seat::new(Arc::clone(&rest), rank, rank, Arc::clone(&seat.alarm));
+            meet(&mut seat, 3);
         });
     });
 }
@@ -228,18 +227,18 @@ fn one_of_three_leaves_and_the_others_go_on() {
 /// Everybody posts to everybody for every meeting, and takes what came.
 fn trays(size: usize, flat: usize, count: u8, bound: Option<usize>) {
     explore(bound, move || {
-        sit_down(size, flat, move |mut seat, cord| {
+        sit_down(size, flat, move |mut seat| {
             let rank = seat.rank();
             let mut tray = Tray::default();
             for meeting in 1..=count {
                 for to in 0..size {
                     tray.bytes.extend([says(rank, meeting), to as u8]);
-                    seat.post(to, &mut tray, cord).expect("nobody raised the alarm");
+                    seat.post(to, &mut tray).expect("nobody raised the alarm");
                     assert!(tray.is_empty());
                 }
-                meet(&mut seat, meeting, cord);
+                meet(&mut seat, meeting);
                 for from in 0..size {
-                    assert!(seat.take_tray(from, &mut tray));
+                    assert!(seat.take(from, &mut tray));
                     assert_eq!(tray.bytes, [says(from, meeting), rank as u8]);
                     tray.clear();
                 }
@@ -260,14 +259,13 @@ fn trays_of_three_change_hands_again_and_again() {
     trays(3, TREE, 3, Some(2));
 }
 
-/// Waits for a letter.
-fn next_letter(seat: &mut Seat, cord: &Cord) -> (usize, Tray) {
+fn next_letter(seat: &mut Seat) -> (usize, Tray) {
     let mut letter = Tray::default();
     loop {
-        if let Some(from) = seat.next_letter(&mut letter, cord).expect("nobody raised the alarm") {
+        if let Some(from) = seat.next_letter(&mut letter).expect("nobody raised the alarm") {
             return (from, letter);
         }
-        seat.rest(cord).expect("nobody raised the alarm");
+        seat.rest().expect("nobody raised the alarm");
     }
 }
 
@@ -275,14 +273,14 @@ fn next_letter(seat: &mut Seat, cord: &Cord) -> (usize, Tray) {
 #[test]
 fn letters_wake_who_rests() {
     explore(Some(3), || {
-        sit_down(2, FLAT, |mut seat, cord| {
+        sit_down(2, FLAT, |mut seat| {
             let other = 1 - seat.rank();
             for number in 0..2 {
-                let mut letter = Tray { bytes: vec![number], moved: Vec::new() };
-                seat.send_letter(other, &mut letter, cord).expect("nobody raised the alarm");
+                let mut letter = Tray::from(vec![number]);
+                seat.send_letter(other, &mut letter).expect("nobody raised the alarm");
             }
             for number in 0..2 {
-                let (from, letter) = next_letter(&mut seat, cord);
+                let (from, letter) = next_letter(&mut seat);
                 assert_eq!((from, letter.bytes), (other, vec![number]));
             }
         });
@@ -293,14 +291,14 @@ fn letters_wake_who_rests() {
 #[test]
 fn counts_wake_who_rests_and_do_not_mix() {
     explore(Some(3), || {
-        sit_down(2, FLAT, |mut seat, cord| {
+        sit_down(2, FLAT, |mut seat| {
             for round in 1..=3 {
-                seat.enter_count([round, seat.rank() as u64, 0, 0, 0], cord).expect("nobody raised the alarm");
+                seat.enter_count([round, seat.rank() as u64, 0, 0, 0]).expect("nobody raised the alarm");
                 let sum = loop {
-                    if let Some(sum) = seat.counted(cord).expect("nobody raised the alarm") {
+                    if let Some(sum) = seat.counted().expect("nobody raised the alarm") {
                         break sum;
                     }
-                    seat.rest(cord).expect("nobody raised the alarm");
+                    seat.rest().expect("nobody raised the alarm");
                 };
                 assert_eq!(sum, [2 * round, 1, 0, 0, 0]);
             }

@@ -9,10 +9,11 @@ mod circle;
 pub(crate) mod exit;
 mod fences;
 mod letters;
+mod mail;
 pub(crate) mod pool;
 mod room;
 mod seat;
-mod sync;
+pub(crate) mod sync;
 mod table;
 pub(crate) mod wait;
 
@@ -20,16 +21,17 @@ pub(crate) mod wait;
 mod loom_tests;
 
 pub(crate) use affinity::allowed;
-pub(crate) use alarm::Cord;
+pub(crate) use alarm::ThreadAlarm;
 pub use pool::{Options, is_processor};
 pub use wait::cores;
 
 use crate::{
-    circle::{Alarm, Circle, or_raise},
+    alarm::{Alarm, or_raise},
+    circle::Circle,
     sight::monitor,
 };
-use circle::ThreadCircle;
 use pool::Crew;
+use seat::Seat;
 use std::io;
 use sync::Arc;
 use table::Table;
@@ -51,34 +53,35 @@ pub fn run<R: Send>(
 ) -> io::Result<Vec<R>> {
     // What they share is made last: it grows with the square of their number.
     let crew = Crew::hire(processors, options)?;
-    let cord = Arc::new(Cord::new(processors, 0));
-    let _watch = monitor::watch(cord.board(), options.limits, Arc::clone(&cord) as Arc<dyn Alarm>);
-    exit::watch();
-    Ok(work(crew, processors, &cord, |circle| exit::being(circle.rank(), || body(circle))))
+    let alarm = Arc::new(ThreadAlarm::new(processors, 0));
+    let _watch = monitor::watch(&alarm.sightings, options.limits, Arc::clone(&alarm) as Arc<dyn Alarm>);
+    let _underway = exit::watch();
+    Ok(work(crew, processors, &alarm, |circle| exit::being(circle.rank(), || body(circle))))
 }
 
-/// The same with this alarm, which also says what number the first of them has in a larger run; nobody looks after it.
+/// Runs with this alarm, which also knows the number of the first of them in a larger run. Nobody watches it.
 pub(crate) fn run_with<R: Send>(
     processors: usize,
     options: Options,
-    cord: &Arc<Cord>,
+    alarm: &Arc<ThreadAlarm>,
     body: impl Fn(Box<dyn Circle>) -> R + Sync,
 ) -> io::Result<Vec<R>> {
-    Ok(work(Crew::hire(processors, options)?, processors, cord, body))
+    Ok(work(Crew::hire(processors, options)?, processors, alarm, body))
 }
 
 fn work<R: Send>(
     crew: Crew,
     processors: usize,
-    cord: &Arc<Cord>,
+    alarm: &Arc<ThreadAlarm>,
     body: impl Fn(Box<dyn Circle>) -> R + Sync,
 ) -> Vec<R> {
     let table = Arc::new(Table::new(processors));
     crew.run(|rank| {
-        let circle = ThreadCircle::root(Arc::clone(cord), Arc::clone(&table), rank);
+        alarm.enlist();
+        let circle = Seat::new(Arc::clone(&table), rank, rank, Arc::clone(alarm));
         let pen = circle.pen();
         pen.begin();
-        let result = or_raise(&**cord, cord.number(rank), || body(Box::new(circle)));
+        let result = or_raise(&**alarm, alarm.number(rank), || body(Box::new(circle)));
         pen.end();
         result
     })

@@ -9,8 +9,15 @@
 //! - **W1** A worker uses a job only between taking it and counting it as done, and [`Crew::work`] returns only when
 //!   all jobs are counted as done. So whatever the job borrows outlives its use.
 
-use super::{affinity, room, wait::Crowd};
-use crate::sight::Limits;
+use super::{
+    affinity, room,
+    wait::{Crowd, idle},
+};
+use crate::{
+    lock::lock,
+    memory::Padded,
+    sight::{Limits, remember_task},
+};
 use std::{
     any::Any,
     cell::Cell,
@@ -42,9 +49,6 @@ impl Default for Options {
     }
 }
 
-/// Yields of an idle worker, and of the caller of a run, before they sleep: a few hundred microseconds.
-const IDLE_YIELDS: u32 = 1_000;
-
 type Work<'a> = dyn Fn(usize) + Sync + 'a;
 
 /// One processor's part of a run. The reference is good until `done` was counted (W1).
@@ -60,13 +64,13 @@ struct Worker {
     number: usize,
     number_in_run: usize,
     thread: JoinHandle<()>,
-    desk: Arc<Desk>,
+    slot: Arc<JobSlot>,
     stack_bytes: usize,
 }
 
 /// Where a worker finds its next job. If it is full and there is none, the worker ends.
 #[derive(Default)]
-struct Desk {
+struct JobSlot {
     job: Mutex<Option<Job>>,
     is_full: AtomicBool,
     is_asleep: AtomicBool,
@@ -82,7 +86,6 @@ struct Latch {
 
 /// Workers without a job, in the order of their age.
 static IDLE: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
-/// How many workers there have been.
 static STARTED: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
@@ -104,18 +107,10 @@ pub(crate) fn be_processor() {
 pub(crate) fn forget_workers() {
     // Another thread may have held it when the process was forked, and will not give it back.
     if let Ok(mut idle) = IDLE.try_lock() {
-        // There is no thread behind a handle any more that it could let go of.
+        // The handles have no threads here, so they must not be dropped.
         std::mem::forget(std::mem::take(&mut *idle));
     }
 }
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// One processor's result, on cache lines of its own.
-#[repr(align(128))]
-struct Outcome<R>(Mutex<Option<R>>);
 
 /// Workers that were taken for a run. They are given back when this is dropped.
 pub(crate) struct Crew {
@@ -123,7 +118,7 @@ pub(crate) struct Crew {
     pin: bool,
 }
 
-/// Drops what a panic carries, and lets a panic in that lead nowhere.
+/// Drops what a panic carries. If that panics as well, nothing follows.
 fn dispose(payload: Box<dyn Any + Send>) {
     if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(second);
@@ -148,7 +143,11 @@ impl Crew {
         assert!(processors > 0, "a run needs a processor");
         let Options { stack_bytes, first, pin, .. } = options;
         let mut crew = Self { workers: Vec::new(), pin };
-        let mut is_taken: Vec<bool> = Vec::new();
+        let mut idle = lock(&IDLE);
+        // There may be no room for as many as were asked for.
+        let most = processors.min(idle.len());
+        crew.workers.reserve_exact(most);
+        let mut is_taken: Vec<bool> = Vec::with_capacity(most);
         let mut fits = |worker: &mut Worker| {
             let rank = worker.number_in_run.wrapping_sub(first);
             if rank >= processors || worker.stack_bytes < stack_bytes {
@@ -159,7 +158,8 @@ impl Crew {
             }
             !std::mem::replace(&mut is_taken[rank], true)
         };
-        crew.workers.extend(lock(&IDLE).extract_if(.., &mut fits));
+        crew.workers.extend(idle.extract_if(.., &mut fits));
+        drop(idle);
         let kept = crew.workers.len();
         room::check(processors, processors - kept)?;
         crew.workers.reserve_exact(processors - kept);
@@ -167,12 +167,15 @@ impl Crew {
             match Worker::start(first + rank, stack_bytes) {
                 Ok(worker) => crew.workers.push(worker),
                 Err(error) => {
-                    // What is short is to be had again when the caller learns of it.
+                    // What they had taken is free again before the caller learns of it.
                     let started = crew.workers.split_off(kept);
                     for worker in &started {
                         worker.give(None);
                     }
-                    started.into_iter().for_each(Worker::join);
+                    // Those without a job do nothing that could panic.
+                    for worker in started {
+                        let _ = worker.thread.join();
+                    }
                     return Err(error);
                 }
             }
@@ -187,13 +190,13 @@ impl Crew {
     ///
     /// With the payload of the first of them that panicked, when all have ended.
     pub(crate) fn run<R: Send>(self, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
-        let outcomes: Vec<Outcome<R>> = self.workers.iter().map(|_| Outcome(Mutex::new(None))).collect();
+        let outcomes: Vec<Padded<Mutex<Option<R>>>> = self.workers.iter().map(|_| Padded(Mutex::new(None))).collect();
         self.work(&|rank| *lock(&outcomes[rank].0) = Some(work(rank)));
-        let take = |outcome: Outcome<R>| outcome.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        outcomes.into_iter().map(|outcome| take(outcome).expect("a processor that returned has a result")).collect()
+        let take = |outcome: Mutex<Option<R>>| outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
+        outcomes.into_iter().map(|outcome| take(outcome.0).expect("a processor that returned has a result")).collect()
     }
 
-    /// The same with what returns nothing.
+    /// Runs `work` as [`run`](Self::run) does, without results.
     fn work(self, work: &Work<'_>) {
         let _crowd = Crowd::enter(self.workers.len());
         // SAFETY: only the lifetimes change; W1 says that the reference is not used after this function returns.
@@ -207,7 +210,7 @@ impl Crew {
         for (rank, worker) in self.workers.iter().enumerate() {
             worker.give(Some(Job { work, rank, pin: self.pin, done: Arc::clone(&latch) }));
         }
-        latch.wait();
+        wait_for(&latch.caller_asleep, || latch.left.load(Ordering::SeqCst) == 0);
         drop(self);
         let mut panics = std::mem::take(&mut *lock(&latch.panics)).into_iter();
         if let Some(first) = panics.next() {
@@ -228,39 +231,34 @@ impl Drop for Crew {
 
 impl Worker {
     fn start(number_in_run: usize, stack_bytes: usize) -> io::Result<Self> {
-        let desk = Arc::new(Desk::default());
-        let mine = Arc::clone(&desk);
+        let slot = Arc::new(JobSlot::default());
+        let mine = Arc::clone(&slot);
         let named = thread::Builder::new().name(format!("superstep {number_in_run}")).stack_size(stack_bytes);
         let thread = named.spawn(move || {
+            remember_task();
             let mut pinned = false;
             while let Some(job) = mine.take() {
                 job.run(&mut pinned);
             }
         })?;
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
-        Ok(Self { number, number_in_run, thread, desk, stack_bytes })
+        Ok(Self { number, number_in_run, thread, slot, stack_bytes })
     }
 
     /// Gives it a job, or none: then it ends.
     fn give(&self, job: Option<Job>) {
-        *lock(&self.desk.job) = job;
+        *lock(&self.slot.job) = job;
         // Both sides store, then look, in one order for all: either the worker sees the job or we see it asleep.
-        self.desk.is_full.store(true, Ordering::SeqCst);
-        if self.desk.is_asleep.load(Ordering::SeqCst) {
+        self.slot.is_full.store(true, Ordering::SeqCst);
+        if self.slot.is_asleep.load(Ordering::SeqCst) {
             self.thread.thread().unpark();
         }
     }
-
-    /// Waits for the end of one that was given none.
-    fn join(self) {
-        // It does nothing that could panic.
-        let _ = self.thread.join();
-    }
 }
 
-impl Desk {
+impl JobSlot {
     fn take(&self) -> Option<Job> {
-        idle(&self.is_asleep, || self.is_full.load(Ordering::SeqCst));
+        wait_for(&self.is_asleep, || self.is_full.load(Ordering::SeqCst));
         self.is_full.store(false, Ordering::SeqCst);
         lock(&self.job).take()
     }
@@ -289,25 +287,17 @@ impl Latch {
             self.caller.unpark();
         }
     }
-
-    fn wait(&self) {
-        idle(&self.caller_asleep, || self.left.load(Ordering::SeqCst) == 0);
-    }
 }
 
-/// Waits without a core of its own: yields for a while, then sleeps until it is unparked.
-fn idle(is_asleep: &AtomicBool, ready: impl Fn() -> bool) {
-    for _ in 0..IDLE_YIELDS {
-        if ready() {
-            return;
+/// Waits until it is `ready`. Whoever makes it so then looks whether to unpark this thread.
+fn wait_for(is_asleep: &AtomicBool, ready: impl Fn() -> bool) {
+    idle(&ready, || {
+        is_asleep.store(true, Ordering::SeqCst);
+        if !ready() {
+            thread::park();
         }
-        thread::yield_now();
-    }
-    is_asleep.store(true, Ordering::SeqCst);
-    while !ready() {
-        thread::park();
-    }
-    is_asleep.store(false, Ordering::SeqCst);
+        is_asleep.store(false, Ordering::SeqCst);
+    });
 }
 
 #[cfg(test)]
@@ -316,6 +306,7 @@ mod tests {
 
     /// The addresses of a process have 47 bits here, so there is no room for stacks of 46 bits each.
     #[test]
+    #[cfg_attr(miri, ignore = "Miri gives as many threads as it is asked for")]
     fn threads_that_the_system_does_not_give_are_an_error_and_later_runs_work() {
         let vast = Options { stack_bytes: 1 << 46, ..Options::default() };
         for _ in 0..3 {

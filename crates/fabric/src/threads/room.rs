@@ -53,7 +53,7 @@ fn limits(processors: usize, missing: usize) -> Vec<Limit> {
         let used = number(&format!("{folder}/pids.current")).unwrap_or(0);
         add(&format!("{folder}/pids.max"), number(&format!("{folder}/pids.max")), used);
     }
-    // Whatever is too much for the memory there is for all pairs is so for each processor alike.
+    // The memory has to hold what all pairs of processors know.
     let available = field("/proc/meminfo", "MemAvailable:").map(|kibibytes| kibibytes.saturating_mul(1024));
     let most = available.map(|bytes| (bytes / BYTES_PER_PAIR).isqrt());
     add("the memory of this machine", most, processors - missing);
@@ -76,10 +76,12 @@ fn cgroups(listed: &str) -> Vec<String> {
     let mut folders = Vec::new();
     for line in listed.lines() {
         let mut words = line.splitn(3, ':');
-        let (Some(number), Some(kinds), Some(path)) = (words.next(), words.next(), words.next()) else { continue };
-        let root = match kinds {
+        let (Some(number), Some(controllers), Some(path)) = (words.next(), words.next(), words.next()) else {
+            continue;
+        };
+        let root = match controllers {
             "" if number == "0" => "/sys/fs/cgroup",
-            _ if kinds.split(',').any(|kind| kind == "pids") => "/sys/fs/cgroup/pids",
+            _ if controllers.split(',').any(|controller| controller == "pids") => "/sys/fs/cgroup/pids",
             _ => continue,
         };
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
@@ -93,6 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri shows no files of the system")]
     fn more_threads_than_any_system_has_are_refused_by_the_limit_that_they_meet() {
         let error = check(1 << 40, 1 << 40).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::QuotaExceeded);
@@ -101,13 +104,14 @@ mod tests {
     }
 
     #[test]
-    fn cgroups_of_both_kinds_are_found_with_those_around_them() {
+    fn cgroups_of_both_versions_are_found_with_those_around_them() {
         assert_eq!(cgroups("0::/a/b\n"), ["/sys/fs/cgroup", "/sys/fs/cgroup/a", "/sys/fs/cgroup/a/b"]);
         assert_eq!(cgroups("4:memory:/x\n8:pids:/y\n"), ["/sys/fs/cgroup/pids", "/sys/fs/cgroup/pids/y"]);
         assert!(cgroups("nonsense").is_empty());
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri shows no files of the system")]
     fn a_field_is_the_first_number_behind_its_heading() {
         assert!(field("/proc/meminfo", "MemTotal:").is_some_and(|kibibytes| kibibytes > 0));
         assert_eq!(field("/proc/meminfo", "NoSuchThing:"), None);

@@ -1,4 +1,4 @@
-//! The primitives that the thread fabric is built from, in one place so that loom can stand in for them.
+//! The primitives that threads and processes wait with, in one place so that loom can stand in for them.
 //!
 //! Under `--cfg loom` the same protocols run on loom's types, which explore every schedule. [`Shelf`] is the one cell
 //! type: its two methods say which accesses read and which write, and loom reports any pair of them that race.
@@ -10,7 +10,7 @@ pub(crate) use std::sync::Arc;
 pub(crate) use std::{
     sync::{
         Mutex,
-        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence},
     },
     thread::{self, Thread},
 };
@@ -19,7 +19,7 @@ pub(crate) use std::{
 pub(crate) use loom::{
     sync::{
         Mutex,
-        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence},
     },
     thread::{self, Thread},
 };

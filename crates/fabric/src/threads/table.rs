@@ -1,4 +1,4 @@
-//! The meeting place of a circle of threads: a padded slot per member, in two copies that are used by turns.
+//! The meeting place of a circle of threads: two padded slots for each member, used by turns.
 //!
 //! See `README.md` beside this file for the protocol, its states and its races.
 //!
@@ -23,7 +23,7 @@ use super::{
     letters::LetterBox,
     sync::{AtomicU32, AtomicU64, Ordering, Shelf, Thread},
 };
-use crate::{circle::Shared, nest::Nest, tray::Tray, tree};
+use crate::{circle::Common, nest::Nest, tray::Tray, tree};
 use std::sync::{Arc, OnceLock};
 
 /// Up to this many members read each other's slots directly; more climb a tree.
@@ -37,7 +37,7 @@ pub(super) const BARE: usize = 16;
 /// What a member says at one meeting. In this order, what an empty step needs lies in the first cache line, and so does
 /// a contribution of 40 bytes: a reduction and a prefix of 8 bytes each.
 #[repr(C)]
-pub(super) struct Note {
+pub(super) struct Said {
     /// Bit `t % 64` is set where the member posted a tray to member `t`.
     pub(super) posted: u64,
     /// Whom the small tray behind the contribution is for, and how long it is.
@@ -51,15 +51,15 @@ pub(super) struct Note {
 
 /// One copy of a slot: a pair of cache lines, of which an empty step needs the first.
 #[repr(C, align(128))]
-pub(super) struct Copy {
+pub(super) struct Slot {
     pub(super) published: AtomicU64,
-    pub(super) note: Shelf<Note>,
+    pub(super) said: Shelf<Said>,
 }
 
-impl Copy {
+impl Slot {
     fn new() -> Self {
-        let note = Note { posted: 0, len: 0, rider_to: 0, rider_len: 0, is_long: false, inline: [0; INLINE] };
-        Self { published: AtomicU64::new(0), note: Shelf::new(note) }
+        let said = Said { posted: 0, len: 0, rider_to: 0, rider_len: 0, is_long: false, inline: [0; INLINE] };
+        Self { published: AtomicU64::new(0), said: Shelf::new(said) }
     }
 }
 
@@ -76,7 +76,7 @@ pub(super) struct Posted {
 
 #[repr(align(128))]
 pub(super) struct Member {
-    pub(super) copies: [Copy; 2],
+    pub(super) copies: [Slot; 2],
     pub(super) long: [Shelf<Vec<u8>>; 2],
     /// One pair of trays per target; made when the member first posts.
     pub(super) trays: OnceLock<Box<[TrayPair]>>,
@@ -110,7 +110,7 @@ pub(crate) struct Table {
     /// Tables of circles that are made from this one, until all their members have sat down.
     pub(super) further: Nest<Arc<Table>>,
     /// What the members have in common, until all have found it.
-    pub(super) commons: Nest<Shared>,
+    pub(super) commons: Nest<Common>,
 }
 
 // SAFETY: everything in a table that is not an atomic or a lock is on a Shelf, and T1 to T4 say who touches those when.
@@ -125,7 +125,7 @@ impl Table {
 
     pub(crate) fn with_flat_limit(size: usize, flat: usize) -> Self {
         let member = |_| Member {
-            copies: [Copy::new(), Copy::new()],
+            copies: [Slot::new(), Slot::new()],
             long: [Shelf::new(Vec::new()), Shelf::new(Vec::new())],
             trays: OnceLock::new(),
             letters: LetterBox::new(size),
@@ -166,12 +166,12 @@ impl Table {
             Piece::Rank(rank) => {
                 let member = &self.members[rank];
                 // SAFETY: T2; the reference lives no longer than the caller's stay in this meeting.
-                let note = member.copies[copy].note.with(|note| unsafe { &*note });
-                if note.is_long {
+                let said = member.copies[copy].said.with(|said| unsafe { &*said });
+                if said.is_long {
                     // SAFETY: as above.
                     member.long[copy].with(|long| unsafe { &*long })
                 } else {
-                    &note.inline[..usize::from(note.len)]
+                    &said.inline[..usize::from(said.len)]
                 }
             }
             // SAFETY: T3 and T2.
@@ -187,7 +187,6 @@ impl Table {
         }
     }
 
-    /// Wakes one member, if it sleeps.
     #[inline]
     pub(super) fn wake_one(&self, rank: usize) {
         fences::light(self.expedited);

@@ -1,0 +1,44 @@
+//! How long a processor may wait.
+
+use crate::settings;
+use std::time::Duration;
+
+/// How long a processor may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// After so long it is said who waits where for whom, and again after twice as long, and so on; zero is never.
+    pub notice: Duration,
+    /// After so long it is an error of the whole run; zero is never.
+    pub most: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        // Miri's clock goes by what it interprets, and says nothing of who waits long.
+        Self { notice: Duration::from_secs(if cfg!(miri) { 0 } else { 10 }), most: Duration::ZERO }
+    }
+}
+
+impl Limits {
+    /// What the environment says, in `SUPERSTEP_WAIT_NOTICE` and `SUPERSTEP_WAIT_LIMIT`, each a number of seconds.
+    ///
+    /// # Errors
+    ///
+    /// If one of them makes no sense; in words.
+    pub fn from_environment() -> Result<Self, String> {
+        let usual = Self::default();
+        let seconds = |text: &str| Duration::try_from_secs_f64(text.trim().parse().ok()?).ok();
+        let read = |name, usual| {
+            let found = settings::read(name, "a number of seconds, and 0 is off", seconds);
+            found.map(|found| found.unwrap_or(usual)).map_err(|wrong| wrong.plain())
+        };
+        let notice = read("SUPERSTEP_WAIT_NOTICE", usual.notice)?;
+        Ok(Self { notice, most: read("SUPERSTEP_WAIT_LIMIT", usual.most)? })
+    }
+
+    /// How often to look, if at all: often enough to tell how long a wait has lasted to a tenth.
+    pub(crate) fn period(&self) -> Option<Duration> {
+        let least = [self.notice, self.most].into_iter().filter(|limit| !limit.is_zero()).min()?;
+        Some((least / 10).clamp(Duration::from_millis(5), Duration::from_secs(1)))
+    }
+}

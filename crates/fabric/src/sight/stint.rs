@@ -1,0 +1,104 @@
+//! How much time a thread has had to itself.
+//!
+//! A limit on how long something may take must not be reached because the machine is slow (X9): what is not given a
+//! core cannot go on, however long that lasts. So such a limit counts the time in which the thread ran, or slept
+//! because it wanted to, and not that in which it waited for a core. Nor does it count time in which nobody looked.
+
+use std::{
+    cell::Cell,
+    fs,
+    time::{Duration, Instant},
+};
+
+/// The time that one thread has had since it was first looked at.
+pub(crate) struct Stint {
+    folder: String,
+    last: Instant,
+    sample: Option<Sample>,
+    had: Duration,
+}
+
+/// What the system says of a thread.
+#[derive(Clone, Copy)]
+struct Sample {
+    /// Nanoseconds on a core, and in wait for one.
+    ran: u64,
+    queued: u64,
+    /// Whether it is on a core, or waits for one.
+    wants_core: bool,
+}
+
+impl Sample {
+    fn of(folder: &str) -> Option<Self> {
+        let times = fs::read_to_string(format!("{folder}/schedstat")).ok()?;
+        let mut times = times.split_whitespace().map_while(|word| word.parse().ok());
+        let stat = fs::read_to_string(format!("{folder}/stat")).ok()?;
+        // The name before it may hold anything.
+        let state = stat.rsplit(')').next()?.trim_start().chars().next()?;
+        Some(Self { ran: times.next()?, queued: times.next()?, wants_core: state == 'R' })
+    }
+}
+
+impl Stint {
+    /// The stint of a thread of this process or of another one.
+    pub(crate) fn of(process: i32, task: i32) -> Self {
+        let folder = format!("/proc/{process}/task/{task}");
+        let sample = Sample::of(&folder);
+        Self { folder, last: Instant::now(), sample, had: Duration::ZERO }
+    }
+
+    /// How much it has had. It is looked at about every `period`; what a look was late by does not count.
+    pub(crate) fn had(&mut self, period: Duration) -> Duration {
+        let now = Instant::now();
+        let passed = (now - self.last).min(2 * period);
+        let sample = Sample::of(&self.folder);
+        let more = match (self.sample, sample) {
+            (Some(before), Some(now)) if now.wants_core => Duration::from_nanos(now.ran.saturating_sub(before.ran)),
+            (Some(before), Some(now)) => {
+                passed.saturating_sub(Duration::from_nanos(now.queued.saturating_sub(before.queued)))
+            }
+            _ => passed,
+        };
+        self.had += more.min(passed);
+        (self.last, self.sample) = (now, sample);
+        self.had
+    }
+}
+
+thread_local! {
+    /// The number of this thread, if it was asked to remember it.
+    static TASK: Cell<i32> = const { Cell::new(0) };
+}
+
+/// The system's number of the calling thread.
+pub(crate) fn own_task() -> i32 {
+    match TASK.get() {
+        0 => crate::processes::own_task(),
+        known => known,
+    }
+}
+
+/// Asks the system for it once. Only for threads that fork no process which goes on: the number would be the parent's.
+pub(crate) fn remember_task() {
+    TASK.set(own_task());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_sleeps_has_time_and_who_is_not_looked_at_has_none() {
+        let own = || Stint::of(std::process::id() as i32, own_task());
+        let mut stint = own();
+        let (mut had, period) = (Duration::ZERO, Duration::from_millis(2));
+        // However slow the machine is, a look counts for something.
+        while had < Duration::from_millis(10) {
+            std::thread::sleep(period);
+            had = stint.had(period);
+        }
+        let mut stint = own();
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(stint.had(period) <= 2 * period);
+    }
+}

@@ -1,0 +1,117 @@
+//! What goes wrong in a run, and when, as its seed has it.
+
+use super::{dice::Dice, faults::Faults};
+
+/// Decides at every occasion whether something goes wrong there.
+///
+/// How likely that is differs from seed to seed, by powers of two: under some seeds the first call fails, and under
+/// others one of thousands does.
+pub(super) struct Fate {
+    faults: Faults,
+    dice: Dice,
+    odds: Odds,
+    /// Whether the one crash or the one damaged packet of the run has been.
+    has_crashed: bool,
+    has_spoiled: bool,
+}
+
+/// Once in how many occasions each happens, and for how many turns at most.
+struct Odds {
+    delay: usize,
+    delay_turns: usize,
+    stall: usize,
+    stall_turns: usize,
+    crash: usize,
+    notice_turns: usize,
+    spoil: usize,
+    memory: usize,
+}
+
+/// What has happened to the bytes of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spoiled {
+    Damaged,
+    Cut,
+}
+
+impl Fate {
+    pub(super) fn new(faults: Faults, seed: u64) -> Self {
+        // Who goes on when is decided by other numbers, and stays the same whatever goes wrong.
+        let mut dice = Dice::new(seed.rotate_left(32) ^ 0xA076_1D64_78BD_642F);
+        let odds = Odds {
+            delay: dice.power(0..5),
+            delay_turns: dice.power(0..11),
+            stall: dice.power(1..8),
+            stall_turns: dice.power(2..12),
+            crash: dice.power(0..13),
+            notice_turns: dice.power(0..12),
+            spoil: dice.power(0..11),
+            memory: dice.power(0..6),
+        };
+        Self { faults, dice, odds, has_crashed: false, has_spoiled: false }
+    }
+
+    fn happens(&mut self, fault: Faults, odds: impl Fn(&Odds) -> usize) -> bool {
+        self.faults.has(fault) && self.dice.strikes(odds(&self.odds))
+    }
+
+    /// For how many turns a packet is held back, if it is.
+    pub(super) fn delay(&mut self) -> Option<u64> {
+        self.happens(Faults::DELAY, |odds| odds.delay).then(|| 1 + self.dice.below(self.odds.delay_turns) as u64)
+    }
+
+    /// For how many turns a processor stands still, if it does.
+    pub(super) fn stall(&mut self) -> Option<u64> {
+        self.happens(Faults::STALL, |odds| odds.stall).then(|| 1 + self.dice.below(self.odds.stall_turns) as u64)
+    }
+
+    /// After how many turns it is noticed that a processor crashes now, if it does.
+    pub(super) fn crash(&mut self) -> Option<u64> {
+        if self.has_crashed || !self.happens(Faults::CRASH, |odds| odds.crash) {
+            return None;
+        }
+        self.has_crashed = true;
+        Some(1 + self.dice.below(self.odds.notice_turns) as u64)
+    }
+
+    /// Spoils the bytes of a packet, or leaves them alone.
+    pub(super) fn spoil(&mut self, bytes: &mut Vec<u8>) -> Option<Spoiled> {
+        let garbles = self.faults.has(Faults::GARBLE);
+        let kinds = [
+            (Spoiled::Damaged, garbles || self.faults.has(Faults::DAMAGE)),
+            (Spoiled::Cut, garbles || self.faults.has(Faults::CUT)),
+        ];
+        let kinds: Vec<Spoiled> = kinds.into_iter().filter(|(_, is_asked)| *is_asked).map(|(kind, _)| kind).collect();
+        let may_be = !bytes.is_empty() && !kinds.is_empty() && (garbles || !self.has_spoiled);
+        if !may_be || !self.dice.strikes(self.odds.spoil) {
+            return None;
+        }
+        self.has_spoiled = true;
+        let kind = kinds[self.dice.below(kinds.len())];
+        match kind {
+            Spoiled::Cut => bytes.truncate(self.dice.below(bytes.len())),
+            Spoiled::Damaged => {
+                let (start, len) = (self.dice.below(bytes.len()), self.dice.power(0..5));
+                for byte in bytes[start..].iter_mut().take(len) {
+                    *byte ^= 1 + self.dice.below(255) as u8;
+                }
+            }
+        }
+        Some(kind)
+    }
+
+    /// Whether it is not seen that packets were spoiled.
+    pub(super) fn hides_spoiled(&self) -> bool {
+        self.faults.has(Faults::GARBLE)
+    }
+
+    /// Whether memory is refused that is asked for now.
+    pub(super) fn refuses_memory(&mut self) -> bool {
+        self.happens(Faults::MEMORY, |odds| odds.memory)
+    }
+
+    /// Whether the threads of the run are refused.
+    pub(super) fn refuses_threads(&mut self) -> bool {
+        self.happens(Faults::THREADS, |_| 2)
+    }
+}

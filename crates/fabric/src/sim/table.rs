@@ -1,0 +1,318 @@
+//! The state of a simulated run: who can go on, what is under way, and what has gone wrong.
+
+use super::{
+    agenda::{Agenda, Event, Sent},
+    clock::Clock,
+    dice::Dice,
+    fate::Fate,
+    plan::Plan,
+    roster::Roster,
+    trace::Journal,
+};
+use crate::{
+    failure::Failure,
+    messages::{Packet, Stamp, Tag},
+    sight::Sighting,
+};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
+
+/// How many nanoseconds a turn takes for which something is held back.
+const TURN: f64 = 1000.0;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Ready,
+    /// Waits for a packet from anybody.
+    Waiting,
+    /// Stands still for a while.
+    Stalled,
+    Ended,
+}
+
+pub(super) struct Table {
+    seed: u64,
+    dice: Dice,
+    pub(super) fate: Fate,
+    pub(super) clock: Clock,
+    pub(super) journal: Journal,
+    states: Vec<State>,
+    /// Those who can go on.
+    roster: Roster,
+    /// Who are not there yet; nobody gets a turn before all are.
+    coming: usize,
+    pub(super) turn: Option<usize>,
+    turns: u64,
+    agenda: Agenda,
+    /// Packets that have come, by target, and by those sources that have sent it some.
+    mail: Vec<BTreeMap<usize, VecDeque<Sent>>>,
+    /// Who has crashed.
+    lost: Option<(usize, Failure)>,
+    /// Why the run cannot go on, and since when, and who has heard of it.
+    failure: Option<(Failure, f64)>,
+    has_heard: Vec<bool>,
+}
+
+impl Table {
+    pub(super) fn new(processors: usize, plan: &Plan, fate: Fate, sightings: Arc<[Sighting]>) -> Self {
+        Self {
+            seed: plan.seed,
+            dice: Dice::new(plan.seed),
+            fate,
+            clock: Clock::new(processors, plan.cost),
+            journal: Journal::new(plan.trace.clone(), plan.prints, sightings),
+            states: vec![State::Ready; processors],
+            roster: Roster::new(processors),
+            coming: processors,
+            turn: None,
+            turns: 0,
+            agenda: Agenda::default(),
+            mail: (0..processors).map(|_| BTreeMap::new()).collect(),
+            lost: None,
+            failure: None,
+            has_heard: vec![false; processors],
+        }
+    }
+
+    /// A processor is there; says whether all are.
+    pub(super) fn arrive(&mut self) -> bool {
+        self.coming -= 1;
+        if self.coming == 0 {
+            (0..self.states.len()).for_each(|rank| self.roster.add(rank));
+        }
+        self.coming == 0
+    }
+
+    /// A processor has ended.
+    pub(super) fn end(&mut self, rank: usize) {
+        self.states[rank] = State::Ended;
+        self.roster.remove(rank);
+        self.journal.note(self.clock.now(rank), rank, "ends");
+        self.journal.end(self.clock.latest());
+    }
+
+    /// Gives the turn to one of those who can go on, as the seed decides.
+    pub(super) fn pass(&mut self) -> Option<usize> {
+        self.turns += 1;
+        loop {
+            while let Some(event) = self.agenda.take(self.turns) {
+                self.happen(event);
+            }
+            if self.roster.len() > 0 {
+                break;
+            }
+            if let Some(next) = self.agenda.next() {
+                // Nobody can go on before that.
+                self.turns = next;
+            } else if self.states.contains(&State::Waiting) {
+                self.fail(Failure::Deadlock, self.clock.latest());
+            } else {
+                self.turn = None;
+                return None;
+            }
+        }
+        self.turn = Some(self.roster.get(self.dice.below(self.roster.len())));
+        self.turn
+    }
+
+    fn happen(&mut self, event: Event) {
+        match event {
+            Event::Arrival { from, to, sent } => self.deliver(from, to, sent),
+            Event::Wake(rank) => self.go_on(rank),
+            Event::Notice(time) => {
+                if let Some((_, failure)) = self.lost.clone() {
+                    self.fail(failure, time);
+                }
+            }
+        }
+    }
+
+    /// A processor waits until a packet comes for it, or the run fails.
+    pub(super) fn wait(&mut self, rank: usize) {
+        self.states[rank] = State::Waiting;
+        self.roster.remove(rank);
+    }
+
+    /// A processor that waited or stood still can go on.
+    pub(super) fn go_on(&mut self, rank: usize) {
+        if self.states[rank] != State::Ended {
+            self.states[rank] = State::Ready;
+            self.roster.add(rank);
+        }
+    }
+
+    /// A processor that gives its turn away may stand still for a while.
+    pub(super) fn tire(&mut self, rank: usize) {
+        if self.states[rank] != State::Ready || self.failure.is_some() || self.is_lost(rank) {
+            return;
+        }
+        if let Some(turns) = self.fate.stall() {
+            let now = self.clock.now(rank);
+            self.journal.note_place(now, rank, format_args!("stalls for {turns} us"));
+            self.clock.reach(rank, now + turns as f64 * TURN);
+            self.states[rank] = State::Stalled;
+            self.roster.remove(rank);
+            self.agenda.add(self.turns + turns, Event::Wake(rank));
+        }
+    }
+}
+
+/// Packets.
+impl Table {
+    pub(super) fn send(&mut self, from: usize, to: usize, mut packet: Packet) {
+        let (stamp, len) = (packet.stamp, packet.tray.bytes.len());
+        self.clock.send(from, to, stamp, len);
+        let mut arrives = self.clock.now(from);
+        self.journal.note(arrives, from, Sending { stamp, len, to });
+        let (mut spoiled, mut late) = (None, None);
+        if from != to && self.failure.is_none() {
+            (spoiled, late) = (self.fate.spoil(&mut packet.tray.bytes), self.fate.delay());
+        }
+        if let Some(how) = spoiled {
+            self.journal.note(arrives, from, format_args!("has sent something that arrives {how:?}"));
+        }
+        if let Some(turns) = late {
+            self.journal.note(arrives, from, format_args!("has sent something that is {turns} us late"));
+            arrives += turns as f64 * TURN;
+            self.clock.hold_up(stamp, arrives);
+        }
+        let sent = Sent { packet, arrives, spoiled };
+        if late.is_some() || self.agenda.holds(from, to) {
+            self.agenda.add_packet(self.turns + late.unwrap_or(0), from, to, sent);
+        } else {
+            self.deliver(from, to, sent);
+        }
+    }
+
+    fn deliver(&mut self, from: usize, to: usize, sent: Sent) {
+        if !self.is_lost(to) {
+            self.mail[to].entry(from).or_default().push_back(sent);
+            if self.states[to] == State::Waiting {
+                self.go_on(to);
+            }
+        }
+    }
+
+    pub(super) fn has_mail(&self, rank: usize) -> bool {
+        !self.mail[rank].is_empty()
+    }
+
+    /// Takes a packet that has come for this processor, from whom the seed decides.
+    pub(super) fn take_mail(&mut self, rank: usize) -> Result<Option<(usize, Packet)>, Failure> {
+        let mail = &mut self.mail[rank];
+        let chosen = self.dice.below(mail.len().max(1));
+        let Some((&source, packets)) = mail.iter_mut().nth(chosen) else { return Ok(None) };
+        let first = packets.pop_front();
+        if packets.is_empty() {
+            mail.remove(&source);
+        }
+        let Some(Sent { packet, arrives, spoiled }) = first else { return Ok(None) };
+        self.clock.take(rank, packet.stamp, arrives);
+        let now = self.clock.now(rank);
+        if let Some(how) = spoiled.filter(|_| !self.fate.hides_spoiled()) {
+            self.journal.note_place(now, rank, format_args!("finds a packet of processor {source} {how:?}"));
+            self.fail(Failure::Damaged { rank: source }, now);
+            self.hear(rank)?;
+        }
+        let (tag, len) = (packet.stamp.tag, packet.tray.bytes.len());
+        self.journal.note(now, rank, format_args!("takes {} of {len} bytes from processor {source}", in_words(tag)));
+        Ok(Some((source, packet)))
+    }
+}
+
+/// What goes wrong.
+impl Table {
+    fn is_lost(&self, rank: usize) -> bool {
+        self.lost.as_ref().is_some_and(|(lost, _)| *lost == rank)
+    }
+
+    /// Lets a processor crash in the call that it makes, if its time has come; fails if the run cannot go on.
+    pub(super) fn suffer(&mut self, rank: usize) -> Result<(), Failure> {
+        self.hear(rank)?;
+        let Some(turns) = self.fate.crash() else { return Ok(()) };
+        let now = self.clock.now(rank);
+        self.journal.note_place(now, rank, "crashes");
+        let failure = Failure::Died { process: rank, how: format!("crashed, as seed {} has it", self.seed) };
+        self.lost = Some((rank, failure.clone()));
+        self.mail[rank].clear();
+        self.agenda.add(self.turns + turns, Event::Notice(now + turns as f64 * TURN));
+        Err(failure)
+    }
+
+    /// Fails if the run cannot go on, as far as this processor knows.
+    pub(super) fn hear(&mut self, rank: usize) -> Result<(), Failure> {
+        if let Some((_, failure)) = self.lost.as_ref().filter(|(lost, _)| *lost == rank) {
+            return Err(failure.clone());
+        }
+        let Some((failure, since)) = self.failure.clone() else { return Ok(()) };
+        if !std::mem::replace(&mut self.has_heard[rank], true) {
+            self.clock.reach(rank, since);
+            self.journal.note_place(self.clock.now(rank), rank, format_args!("hears that {failure},"));
+        }
+        Err(failure)
+    }
+
+    /// Ends every wait with this failure, unless another one was first.
+    pub(super) fn fail(&mut self, failure: Failure, time: f64) {
+        if self.failure.is_some() {
+            return;
+        }
+        self.failure = Some((failure, time));
+        for rank in 0..self.states.len() {
+            if matches!(self.states[rank], State::Waiting | State::Stalled) {
+                self.roster.add(rank);
+            }
+        }
+    }
+
+    /// A processor, or somebody who watches, raises the alarm. One that has crashed cannot.
+    pub(super) fn raise(&mut self, who: Option<usize>, failure: Failure) {
+        if who.is_none_or(|rank| !self.is_lost(rank)) {
+            let time = who.map_or_else(|| self.clock.latest(), |rank| self.clock.now(rank));
+            self.fail(failure, time);
+        }
+    }
+
+    /// What `who` knows of what was raised.
+    pub(super) fn raised(&self, who: Option<usize>) -> Option<Failure> {
+        let own = self.lost.as_ref().filter(|(lost, _)| Some(*lost) == who).map(|(_, failure)| failure);
+        own.or(self.failure.as_ref().map(|(failure, _)| failure)).cloned()
+    }
+
+    /// Whether memory is refused that this processor asks for.
+    pub(super) fn refuses_memory(&mut self, rank: usize) -> bool {
+        let refuses = self.failure.is_none() && !self.is_lost(rank) && self.fate.refuses_memory();
+        if refuses {
+            self.journal.note_place(self.clock.now(rank), rank, "is refused memory");
+        }
+        refuses
+    }
+}
+
+/// Somebody sends a packet.
+struct Sending {
+    stamp: Stamp,
+    len: usize,
+    to: usize,
+}
+
+impl std::fmt::Display for Sending {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "sends {} of {} bytes to processor {}", in_words(self.stamp.tag), self.len, self.to)
+    }
+}
+
+fn in_words(tag: Tag) -> &'static str {
+    match tag {
+        Tag::Up => "a contribution",
+        Tag::Down => "an outcome",
+        Tag::Tray => "a tray",
+        Tag::Piece => "a piece",
+        Tag::Letter => "a letter",
+        Tag::Count => "a count",
+        Tag::Sum => "a sum",
+        Tag::Alarm => "an alarm",
+    }
+}
