@@ -1,6 +1,5 @@
 //! What went wrong, in one line.
 
-use crate::panics::{self, Cause};
 use fabric::Failure;
 use serde::{Deserialize, Serialize};
 use std::{
@@ -15,6 +14,9 @@ use std::{
 /// say how it was seen: by the processor that made it ([`is_misuse`](Self::is_misuse)), by the whole group at a
 /// boundary ([`is_divergence`](Self::is_divergence)), because a processor could not go on
 /// ([`is_loss`](Self::is_loss)), or because the program said so ([`is_program`](Self::is_program)).
+///
+/// It is the same on all processors. A text that ends with "…" was too long for that: where processes have to be told
+/// that the run cannot go on, one of about 900 bytes gets through under MPI, and one of 65,000 among forked processes.
 ///
 /// ```
 /// use superstep::{Config, ErrorKind};
@@ -45,15 +47,16 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// ```
 pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 
-#[derive(Clone, Serialize, Deserialize)]
+/// The text comes last: of a long one the end may be missing where it has come to another process.
+#[derive(Clone, Serialize)]
 struct Inner {
     kind: ErrorKind,
-    message: String,
-    /// Whether the message says in which step of which group it happened.
+    /// Whether its text says in which step of which group it happened.
     is_placed: bool,
-    /// Which of the program's own errors it stands for: one of this processor of the run, with this number.
+    /// The error of the program that it stands for: the processor that returned it, and its number there.
     origin: Option<(usize, usize)>,
-    /// That error itself, where memory is shared with whoever returned it.
+    message: String,
+    /// That error itself, if its processor shares memory with this one.
     #[serde(skip)]
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
@@ -69,12 +72,12 @@ impl Eq for Inner {}
 
 /// The program's own errors in a run, for those processors that share memory with whoever returned them.
 #[derive(Clone, Default)]
-pub(crate) struct Sources(Arc<Mutex<Vec<Kept>>>);
+pub(crate) struct Causes(Arc<Mutex<Vec<Kept>>>);
 
 /// An error with its origin.
 type Kept = ((usize, usize), Arc<dyn std::error::Error + Send + Sync>);
 
-impl Sources {
+impl Causes {
     /// Keeps what processor `rank` of the run has returned, and says under which number.
     fn keep(&self, rank: usize, source: Arc<dyn std::error::Error + Send + Sync>) -> (usize, usize) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,7 +86,7 @@ impl Sources {
         origin
     }
 
-    /// Gives an error that came as a text its source, if that is here.
+    /// Adds the source to an error that came as text, if the source is in this process.
     pub(crate) fn complete(&self, error: Error) -> Error {
         let Some(origin) = error.0.origin.filter(|_| error.0.source.is_none()) else { return error };
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -195,7 +198,7 @@ pub enum ErrorKind {
     Panicked,
     /// A process has died, was stopped, or can no longer be reached.
     PeerLost,
-    /// A message from another processor made no sense.
+    /// What came from another processor made no sense.
     Damaged,
     /// Every processor waits for another one.
     Deadlock,
@@ -208,7 +211,7 @@ impl Error {
         Self::with(kind, message.into(), false)
     }
 
-    /// An error whose message says in which step of which group it happened.
+    /// An error whose text says in which step of which group it happened.
     pub(crate) fn placed(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self::with(kind, message.into(), true)
     }
@@ -217,30 +220,19 @@ impl Error {
         Self(Arc::new(Inner { kind, message, is_placed, origin: None, source: None }))
     }
 
-    /// What the program says went wrong on processor `rank` of the run; an error of this library stays what it is.
-    /// `place` puts its text where it happened.
+    /// An error of the program on processor `rank` of the run; one of this library stays as it is. `words` says it and
+    /// its place, in one line.
     pub(crate) fn of_program(
         source: BoxError,
         rank: usize,
-        sources: &Sources,
-        place: impl FnOnce(String) -> String,
+        causes: &Causes,
+        words: impl FnOnce(&(dyn std::error::Error + 'static)) -> String,
     ) -> Self {
         let source = match source.downcast::<Self>() {
             Ok(error) => return *error,
             Err(source) => Arc::<dyn std::error::Error + Send + Sync>::from(source),
         };
-        // One line, whatever it says, with all that is behind it.
-        let mut text = source.to_string().lines().collect::<Vec<_>>().join("; ");
-        let mut next = source.source();
-        while let Some(cause) = next {
-            let cause_text = cause.to_string().lines().collect::<Vec<_>>().join("; ");
-            // Some say themselves what is behind them.
-            if !text.contains(&cause_text) {
-                text = format!("{text}: {cause_text}");
-            }
-            next = cause.source();
-        }
-        let (message, origin) = (place(text), sources.keep(rank, Arc::clone(&source)));
+        let (message, origin) = (words(&*source), causes.keep(rank, Arc::clone(&source)));
         let (kind, origin, source) = (ErrorKind::Failed, Some(origin), Some(source));
         Self(Arc::new(Inner { kind, message, is_placed: true, origin, source }))
     }
@@ -268,39 +260,33 @@ impl Error {
     /// assert!(error.is_misuse());
     /// ```
     pub fn is_misuse(&self) -> bool {
-        use ErrorKind::{
-            BadConfig, BadDistribution, BadLength, BadProcs, BadSection, HandleMismatch, IndexOutOfRange, NestedRun,
-            NoMpi, NoValue, NotAnswered, NotInSet, NotMember, NotMirrored, NotOwned, NotPresent, OutOfBounds,
-            OutOfMemory, OutsideStep, OwnerNotInGroup, Poisoned, RankOutOfRange, StalePending, StillBorrowed,
-            WrongLauncher,
-        };
         matches!(
             self.kind(),
-            BadConfig
-                | BadProcs
-                | NestedRun
-                | NoMpi
-                | WrongLauncher
-                | RankOutOfRange
-                | OutOfBounds
-                | IndexOutOfRange
-                | NotMirrored
-                | NotOwned
-                | NotPresent
-                | OwnerNotInGroup
-                | NotInSet
-                | OutOfMemory
-                | BadDistribution
-                | BadLength
-                | BadSection
-                | OutsideStep
-                | NotMember
-                | StillBorrowed
-                | NoValue
-                | StalePending
-                | HandleMismatch
-                | Poisoned
-                | NotAnswered
+            ErrorKind::BadConfig
+                | ErrorKind::BadProcs
+                | ErrorKind::NestedRun
+                | ErrorKind::NoMpi
+                | ErrorKind::WrongLauncher
+                | ErrorKind::OutOfMemory
+                | ErrorKind::BadDistribution
+                | ErrorKind::RankOutOfRange
+                | ErrorKind::OutOfBounds
+                | ErrorKind::BadSection
+                | ErrorKind::IndexOutOfRange
+                | ErrorKind::BadLength
+                | ErrorKind::NoValue
+                | ErrorKind::NotMirrored
+                | ErrorKind::NotOwned
+                | ErrorKind::NotPresent
+                | ErrorKind::OwnerNotInGroup
+                | ErrorKind::NotInSet
+                | ErrorKind::NotMember
+                | ErrorKind::OutsideStep
+                | ErrorKind::StillBorrowed
+                | ErrorKind::StalePending
+                | ErrorKind::HandleMismatch
+                | ErrorKind::Poisoned
+                | ErrorKind::NotAnswered
         )
     }
 
@@ -344,24 +330,21 @@ impl Error {
         matches!(self.kind(), Panicked | RemotePanic | PeerLost | Damaged | Deadlock | Stalled)
     }
 
-    /// Unwinds the processor with this error. The panic hook stays silent: `run` returns the error.
-    pub(crate) fn raise(self) -> ! {
-        panics::note(Cause::Error(self.clone()));
-        std::panic::resume_unwind(Box::new(self))
-    }
-
     /// What the processor that gives up tells the others.
     pub(crate) fn report(&self) -> Arc<[u8]> {
         postcard::to_stdvec(&*self.0).expect("a kind and a text can be encoded").into()
     }
-}
 
-impl Error {
     /// The error that a [`report`](Self::report) of processor `rank` tells of.
     pub(crate) fn read(rank: usize, report: &[u8]) -> Self {
-        match postcard::from_bytes::<Inner>(report) {
-            Ok(inner) => Self(Arc::new(inner)),
-            Err(_) => Self::new(ErrorKind::Panicked, format!("processor {rank} ended without saying why")),
+        // The length of the text is what it was before the text was shortened, if it was.
+        match postcard::take_from_bytes::<(ErrorKind, bool, Option<(usize, usize)>, usize)>(report) {
+            // No error is without words.
+            Ok(((kind, is_placed, origin, len @ 1..), rest @ [_, ..])) => {
+                let message = String::from_utf8_lossy(&rest[..len.min(rest.len())]).into_owned();
+                Self(Arc::new(Inner { kind, is_placed, origin, message, source: None }))
+            }
+            _ => Self::new(ErrorKind::Damaged, format!("what processor {rank} said when it ended makes no sense")),
         }
     }
 }
@@ -397,7 +380,21 @@ impl std::error::Error for Error {
     }
 }
 
-/// A place in the user's program, as messages show it.
+/// A place in the user's program, as errors show it.
 pub(crate) fn place(site: &Location<'_>) -> String {
     format!("{}:{}", site.file(), site.line())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// X5: an error always says something.
+    #[test]
+    fn a_report_without_words_is_damage() {
+        let read = |message: &str| Error::read(3, &Error::new(ErrorKind::Overflow, message).report());
+        assert_eq!((read("why").kind(), read("why").to_string()), (ErrorKind::Overflow, "why".to_owned()));
+        assert_eq!(read("").kind(), ErrorKind::Damaged);
+        assert!(read("").to_string().contains("processor 3"));
+    }
 }

@@ -1,23 +1,26 @@
 //! Starting processors: the only place that picks a fabric.
 
+mod simulated;
+
 use crate::{
     engine::{Group, Outcome},
-    error::{Error, ErrorKind, Result, Sources},
+    error::{Causes, Error, ErrorKind, Result},
     panics,
+    sim::{Cost, Faults, Trace},
 };
-use fabric::{Circle, Failure, Limits, mpi, procs, sim, threads};
+use fabric::{Circle, Failure, Limits, mpi, procs, settings, sim, threads};
+use simulated::Simulated;
 use std::{
-    env,
     panic::{AssertUnwindSafe, Location, catch_unwind},
-    sync::OnceLock,
+    sync::{Mutex, OnceLock, PoisonError},
     time::Duration,
 };
 
 /// Starts the processors on `body`, each with its view of the group of all, and returns what the lowest rank of this
 /// process returned (G0).
 ///
-/// How many there are is said by `SUPERSTEP_PROCS`, and else by the cores that this process may use; see [`Config`].
-/// Threads are kept, so a second run starts in microseconds.
+/// `SUPERSTEP_PROCS` says how many there are; otherwise there is one for each core that this process may use (see
+/// [`Config`]). Threads are kept, so a second run starts in microseconds.
 ///
 /// ```
 /// use superstep::Sum;
@@ -35,6 +38,10 @@ use std::{
 /// If a setting makes no sense, if a processor panics or misuses the library, if the members of a group diverge, or if
 /// the body returned an error on any processor. All processors have ended then, and the error says in one line which
 /// one was first, where and why.
+///
+/// The line of a panic is known from a panic hook, which the first run puts before the one that is there. A program
+/// that sets one of its own later should call the one that it takes ([`take_hook`](std::panic::take_hook)), or set its
+/// own before the first run; else errors say "an unknown place".
 ///
 /// A body may return a `Result`, and use `?`; see [`Outcome`]:
 ///
@@ -58,8 +65,8 @@ pub fn run<R: Outcome<T>, T: Send>(body: impl Fn(&mut Group) -> R + Sync) -> Res
 /// Starts the processors like [`run`], and returns what each of this process returned, by rank.
 ///
 /// ```
-/// let ranks = superstep::run_all(|world| world.rank()).unwrap();
-/// assert!(ranks.iter().enumerate().all(|(at, &rank)| at == rank));
+/// let ranks = superstep::run_all(|world| (world.rank(), world.size())).unwrap();
+/// assert_eq!(ranks.last(), Some(&(ranks.len() - 1, ranks.len())));
 /// ```
 #[track_caller]
 pub fn run_all<R: Outcome<T>, T: Send>(body: impl Fn(&mut Group) -> R + Sync) -> Result<Vec<T>> {
@@ -69,7 +76,8 @@ pub fn run_all<R: Outcome<T>, T: Send>(body: impl Fn(&mut Group) -> R + Sync) ->
 /// How many cores this process may use: by its affinity and by the limits of its cgroup.
 ///
 /// ```
-/// assert!(superstep::cores() >= 1);
+/// let allowed = std::thread::available_parallelism().unwrap().get();
+/// assert_eq!(superstep::cores(), allowed);
 /// ```
 pub fn cores() -> usize {
     threads::cores()
@@ -101,8 +109,10 @@ pub enum Fabric {
     /// returned: this process is processor 0, and goes on alone. [`run_all`](Config::run_all) returns that one result.
     /// If a process is killed or ends itself, the run ends with an error, and nobody is left.
     ///
-    /// Threads that the program has started are not there in the other processes, nor is what they have locked given
-    /// back; so a program that has some should run this before it starts them.
+    /// The other processes do not have the threads that the program has started, and what those threads have locked
+    /// stays locked. So such a program should call this before it starts them. That holds for runs from several
+    /// threads at once as well: where one of them panics with a backtrace while another forks, the forked processes
+    /// may wait for ever for a lock of the standard library.
     ///
     /// ```
     /// use std::process;
@@ -118,11 +128,11 @@ pub enum Fabric {
     /// assert_eq!(error.to_string(), "process 2 was killed by signal 6");
     /// ```
     Procs,
-    /// Processors that take turns in an order that the seed decides; for tests.
+    /// Processors that take turns in an order that the seed decides; for tests, and to [predict](crate::sim).
     Sim {
         /// Decides the order. The same seed gives the same order.
         seed: u64,
-        /// Whether they share memory as threads do, or speak by messages alone as on a cluster.
+        /// Whether they share memory as threads do, or exchange packets alone as on a cluster.
         shares_memory: bool,
     },
 }
@@ -139,6 +149,9 @@ pub enum Fabric {
 /// | [`stack_bytes`](Self::stack_bytes) | `SUPERSTEP_STACK_BYTES` | 64 MiB |
 /// | [`wait_notice`](Self::wait_notice) | `SUPERSTEP_WAIT_NOTICE`: seconds, 0 is off | 10 s |
 /// | [`wait_limit`](Self::wait_limit) | `SUPERSTEP_WAIT_LIMIT`: seconds, 0 is off | off |
+/// | [`faults`](Self::faults) of the simulator | `SUPERSTEP_SIM_FAULTS`: names with commas between | none |
+/// | [`cost`](Self::cost) of its machine | `SUPERSTEP_SIM_COST`: r,g,l in Mflop/s, ns and us | 1000,10,10 |
+/// | [`trace`](Self::trace) of what it does | `SUPERSTEP_SIM_TRACE`: `0` or `1`, printed | none |
 ///
 /// ```
 /// use superstep::{Config, Sum};
@@ -156,18 +169,17 @@ pub struct Config {
     wait_notice: Option<Duration>,
     wait_limit: Option<Duration>,
     first_step: u64,
+    simulated: Simulated,
 }
 
-/// What the environment says, read once per process: a run starts in microseconds and would notice.
+/// The settings of the environment, read once per process because a run starts in microseconds.
 #[derive(Clone, Debug)]
 struct Environment {
     /// For each process under MPI.
     threads: usize,
-    procs: Option<usize>,
-    fabric: Option<Fabric>,
-    pin: Option<bool>,
-    stack_bytes: Option<usize>,
     limits: Limits,
+    /// Everything else.
+    config: Config,
 }
 
 impl Environment {
@@ -178,13 +190,8 @@ impl Environment {
     }
 
     fn read() -> Result<Self> {
-        #[expect(clippy::unnecessary_debug_formatting, reason = "bytes that are no text are shown as what they are")]
-        fn one<T>(name: &str, wanted: &str, parse: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>> {
-            let Some(value) = env::var_os(name) else { return Ok(None) };
-            match value.to_str().and_then(parse) {
-                Some(value) => Ok(Some(value)),
-                None => Err(Error::new(ErrorKind::BadConfig, format!("{name} is {value:?}; it must be {wanted}"))),
-            }
+        fn one<T>(name: &'static str, wanted: &str, parse: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>> {
+            settings::read(name, wanted, parse).map_err(|wrong| Error::new(ErrorKind::BadConfig, wrong.to_string()))
         }
         let number = |text: &str| text.parse().ok().filter(|&number: &usize| number > 0);
         let seed = one("SUPERSTEP_SEED", "a number", |text| text.parse().ok())?.unwrap_or(0);
@@ -202,23 +209,31 @@ impl Environment {
             "1" => Some(true),
             _ => None,
         };
-        Ok(Self {
-            threads,
+        let limits = Limits::from_environment().map_err(|why| Error::new(ErrorKind::BadConfig, why))?;
+        let config = Config {
             procs: one("SUPERSTEP_PROCS", "a number of processors, at least 1", number)?,
             fabric: one("SUPERSTEP_FABRIC", "threads, procs, mpi, sim or sim-shared", fabric)?,
             pin: one("SUPERSTEP_PIN", "0 or 1", switch)?,
             stack_bytes: one("SUPERSTEP_STACK_BYTES", "a number of bytes, at least 1", number)?,
-            limits: Limits::from_environment().map_err(|why| Error::new(ErrorKind::BadConfig, why))?,
-        })
+            simulated: Simulated::read().map_err(|wrong| Error::new(ErrorKind::BadConfig, wrong.to_string()))?,
+            ..Config::default()
+        };
+        Ok(Self { threads, limits, config })
     }
+}
+
+/// A door for fuzzing: reads the environment again.
+#[cfg(fuzzing)]
+pub fn fuzz_environment() -> Result {
+    Environment::read().map(|_| ())
 }
 
 impl Config {
     /// No settings: everything comes from the environment or is found out.
     ///
     /// ```
-    /// let size = superstep::Config::new().run(|g| g.size());
-    /// assert!(size.unwrap() >= 1);
+    /// let sizes = superstep::Config::new().run_all(|g| g.size()).unwrap();
+    /// assert_eq!(sizes, vec![sizes.len(); sizes.len()]);
     /// ```
     pub fn new() -> Self {
         Self::default()
@@ -249,8 +264,7 @@ impl Config {
         self
     }
 
-    /// Sets whether each processor stays on a core of its own: processor i on the i-th that this process may use,
-    /// counted round.
+    /// Pins each processor to a core: processor i to the i-th that this process may use, counted round.
     ///
     /// ```
     /// let ranks = superstep::Config::new().procs(2).pin(true).run_all(|g| g.rank());
@@ -272,10 +286,10 @@ impl Config {
         self
     }
 
-    /// Sets after how long a wait is spoken of: one line on standard error says which processor waits where and for
-    /// which, and where that one was last seen; again after twice as long, and so on. It is no error. Zero is off.
+    /// Sets how long a wait may last before a line on standard error reports it: which processor waits where, for which
+    /// one, and where that was last seen. Each further report comes after twice the time. Zero turns reports off.
     ///
-    /// Where a run has failed and cannot end because a thread of it computes, that is said after as long.
+    /// A failed run that cannot end because one of its threads still computes is reported after the same time.
     ///
     /// ```
     /// use std::time::Duration;
@@ -288,11 +302,12 @@ impl Config {
         self
     }
 
-    /// Sets after how long a wait is an error of the whole run, of kind [`ErrorKind::Stalled`], which says the same as
-    /// the line of [`wait_notice`](Self::wait_notice). Zero is never, and so it is unless this is set.
+    /// Sets how long a wait may last before the run fails with [`ErrorKind::Stalled`], which says the same as the line
+    /// of [`wait_notice`](Self::wait_notice). Zero, which is the default, means for ever.
     ///
-    /// The processor that is waited for is ended, if it is a process. A thread cannot be: if it has not come back after
-    /// as long again, the program ends with the error and code 1.
+    /// If the processor that is waited for is a process, it is ended. A thread cannot be ended: if it has not come back
+    /// after the same time again, the program exits with the error and code 1. So it does where a run has failed for
+    /// any other reason.
     ///
     /// ```
     /// use std::{sync::atomic::{AtomicBool, Ordering}, thread, time::Duration};
@@ -317,6 +332,50 @@ impl Config {
         self
     }
 
+    /// Sets what goes wrong in a run on [`Fabric::Sim`]: [`sim`](crate::sim) says what becomes of it.
+    ///
+    /// ```
+    /// use superstep::{Config, Fabric, Sum, sim::Faults};
+    ///
+    /// let fabric = Fabric::Sim { seed: 3, shares_memory: true };
+    /// let config = Config::new().procs(3).fabric(fabric).faults(Faults::DELAY | Faults::STALL);
+    /// assert_eq!(config.run(|g| g.step(|s| s.reduce(1, Sum))), Ok(3));
+    /// ```
+    pub fn faults(mut self, faults: Faults) -> Self {
+        self.simulated.faults = Some(faults);
+        self
+    }
+
+    /// Sets how time passes on [`Fabric::Sim`]: its clock then predicts a run.
+    ///
+    /// ```
+    /// use superstep::{Config, Fabric, sim::{Cost, Trace}};
+    ///
+    /// let (trace, cost) = (Trace::new(), Cost { l_us: 7.0, ..Cost::default() });
+    /// let fabric = Fabric::Sim { seed: 3, shares_memory: false };
+    /// Config::new().procs(3).fabric(fabric).cost(cost).trace(&trace).run(|g| g.step(|_| ())).unwrap();
+    /// assert!((trace.seconds() - 14e-6).abs() < 1e-12);        // the step, and the end of the run
+    /// ```
+    pub fn cost(mut self, cost: Cost) -> Self {
+        self.simulated.cost = Some(cost);
+        self
+    }
+
+    /// Keeps what happens in a run on [`Fabric::Sim`] in `trace`.
+    ///
+    /// ```
+    /// use superstep::{Config, Fabric, sim::Trace};
+    ///
+    /// let trace = Trace::new();
+    /// let fabric = Fabric::Sim { seed: 3, shares_memory: false };
+    /// Config::new().procs(2).fabric(fabric).trace(&trace).run(|g| g.step(|_| ())).unwrap();
+    /// assert!(trace.text().contains("processor 1 meets 1 others in step 0 of group 0"));
+    /// ```
+    pub fn trace(mut self, trace: &Trace) -> Self {
+        self.simulated.trace = Some(trace.clone());
+        self
+    }
+
     /// Sets the number of the root group's first step, so that a test can see the counter wrap round.
     #[doc(hidden)]
     pub fn first_step(mut self, first_step: u64) -> Self {
@@ -324,15 +383,15 @@ impl Config {
         self
     }
 
-    fn resolve(&self) -> Result<(usize, Fabric, threads::Options)> {
+    fn resolve(&self) -> Result<(usize, Fabric, sim::Plan, threads::Options)> {
         let environment = Environment::get()?;
         if self.procs == Some(0) {
             return Err(Error::new(ErrorKind::BadProcs, "procs is 0; a run needs at least 1 processor"));
         }
         let usual = threads::Options::default();
         let options = threads::Options {
-            pin: self.pin.or(environment.pin).unwrap_or(usual.pin),
-            stack_bytes: self.stack_bytes.or(environment.stack_bytes).unwrap_or(usual.stack_bytes),
+            pin: self.pin.or(environment.config.pin).unwrap_or(usual.pin),
+            stack_bytes: self.stack_bytes.or(environment.config.stack_bytes).unwrap_or(usual.stack_bytes),
             first: usual.first,
             limits: Limits {
                 notice: self.wait_notice.unwrap_or(environment.limits.notice),
@@ -342,14 +401,20 @@ impl Config {
         let usual = || {
             if mpi::is_launched() { Fabric::Mpi { threads: environment.threads } } else { Fabric::Threads }
         };
-        let fabric = self.fabric.or(environment.fabric).unwrap_or_else(usual);
-        let procs = self.procs.or(environment.procs);
+        let fabric = self.fabric.or(environment.config.fabric).unwrap_or_else(usual);
+        let procs = self.procs.or(environment.config.procs);
         let procs = if let Fabric::Mpi { threads } = fabric {
             launched(threads, procs)?
         } else {
             procs.unwrap_or_else(threads::cores)
         };
-        Ok((procs, fabric, options))
+        let plan = if let Fabric::Sim { seed, shares_memory } = fabric {
+            self.simulated.plan(&environment.config.simulated, seed, shares_memory)?
+        } else {
+            self.simulated.refuse()?;
+            sim::Plan::default()
+        };
+        Ok((procs, fabric, plan, options))
     }
 
     /// Starts the processors and returns what the lowest rank of this process returned; see [`run`].
@@ -372,65 +437,82 @@ impl Config {
     /// ```
     #[track_caller]
     pub fn run_all<R: Outcome<T>, T: Send>(&self, body: impl Fn(&mut Group) -> R + Sync) -> Result<Vec<T>> {
-        let (procs, fabric, options) = self.resolve()?;
+        let (procs, fabric, plan, options) = self.resolve()?;
         if threads::is_processor() {
             let message = "a run was started inside a run; split the group instead, or wait until the run has ended";
             return Err(Error::new(ErrorKind::NestedRun, message));
         }
         panics::note_places();
-        let site = Location::caller();
-        let sources = Sources::default();
-        let processor = |circle: Box<dyn Circle>| be_processor(circle, &body, site, self.first_step, sources.clone());
-        let results = match fabric {
-            Fabric::Threads => threads::run(procs, options, processor).map_err(|why| no_threads(procs, &why))?,
-            Fabric::Procs => {
-                match procs::run(procs, options, in_words, processor).map_err(|why| no_room(procs, &why))? {
-                    (_, Some(failure)) => return Err(sources.complete(failure.into())),
-                    (results, None) => results,
-                }
-            }
-            Fabric::Mpi { threads } => match mpi::run(threads, options, in_words, processor).map_err(unable)? {
-                (_, Some(failure)) => return Err(sources.complete(failure.into())),
-                (results, None) => results,
-            },
-            Fabric::Sim { seed, shares_memory } => {
-                let memory = if shares_memory { sim::Memory::Shared } else { sim::Memory::Apart };
-                sim::run(procs, seed, memory, options, processor).map_err(|why| no_threads(procs, &why))?
-            }
-        };
-        // When one fails, all others end with the failure that was raised first, and that is the run's error.
-        let failed = results.iter().find_map(|result| result.as_ref().err());
-        match failed {
-            Some(failure) => Err(sources.complete(failure.clone().into())),
-            None => Ok(results.into_iter().flatten().collect()),
-        }
+        let (site, causes, values) = (Location::caller(), Causes::default(), Mutex::new(Vec::new()));
+        start(procs, (fabric, &plan), options, &causes, &|circle| {
+            let rank = circle.rank();
+            let value = be_processor(circle, &body, site, self.first_step, causes.clone())?;
+            values.lock().unwrap_or_else(PoisonError::into_inner).push((rank, value));
+            Ok(())
+        })?;
+        let mut values = values.into_inner().unwrap_or_else(PoisonError::into_inner);
+        values.sort_unstable_by_key(|(rank, _)| *rank);
+        Ok(values.into_iter().map(|(_, value)| value).collect())
     }
 }
 
-/// How many processors a run has that no setting of the program changes, if an MPI launcher has started this process.
+/// Starts the processors. It is compiled once, because four fabrics in each call of [`run`] take long to build.
+fn start(
+    procs: usize,
+    (fabric, plan): (Fabric, &sim::Plan),
+    options: threads::Options,
+    causes: &Causes,
+    processor: &(dyn Fn(Box<dyn Circle>) -> Result<(), Failure> + Sync),
+) -> Result {
+    let stack = options.stack_bytes;
+    let too_many = |how: &str, why: std::io::Error| {
+        let what = format!("procs is {procs}, {how} with {stack} bytes of stack each ({why})");
+        Error::new(ErrorKind::BadProcs, format!("{what}; ask for fewer, or less stack"))
+    };
+    let no_threads = |why| too_many("for which threads cannot be started", why);
+    let (results, failure) = match fabric {
+        Fabric::Threads => (threads::run(procs, options, processor).map_err(no_threads)?, None),
+        Fabric::Procs => {
+            procs::run(procs, options, in_words, processor).map_err(|why| too_many("which cannot be forked", why))?
+        }
+        Fabric::Mpi { threads } => mpi::run(threads, options, in_words, processor).map_err(unable)?,
+        Fabric::Sim { .. } => (sim::run(procs, plan, options, processor).map_err(no_threads)?, None),
+    };
+    // When one fails, all others end with the failure that was raised first, and that is the run's error.
+    let failed = failure.or_else(|| results.into_iter().find_map(Result::err));
+    failed.map_or(Ok(()), |failure| Err(causes.complete(failure.into())))
+}
+
+/// The number of processors that an MPI launcher has started, if it has started this process.
 pub(crate) fn launched_procs() -> Option<usize> {
     let environment = Environment::get().ok()?;
-    if environment.fabric.is_some_and(|fabric| !matches!(fabric, Fabric::Mpi { .. })) || !mpi::is_launched() {
+    if environment.config.fabric.is_some_and(|fabric| !matches!(fabric, Fabric::Mpi { .. })) || !mpi::is_launched() {
         return None;
     }
-    mpi::place().ok().map(|(_, processes)| processes * environment.threads)
+    mpi::place().ok().map(|(_, processes)| processes.saturating_mul(environment.threads))
 }
 
-/// Of these numbers of processors those to be tried, if the environment asks for processes that are forked: all of them
-/// unless it also says how many.
+/// The sizes to try, if the environment asks for forked processes; it may also name one size.
 pub(crate) fn forked_sizes(sizes: &[usize]) -> Option<Vec<usize>> {
-    let environment = Environment::get().ok().filter(|it| it.fabric == Some(Fabric::Procs))?;
-    let is_tried = |size: &usize| environment.procs.is_none_or(|procs| procs == *size);
+    let environment = Environment::get().ok().filter(|it| it.config.fabric == Some(Fabric::Procs))?;
+    let is_tried = |size: &usize| environment.config.procs.is_none_or(|procs| procs == *size);
     Some(sizes.iter().copied().filter(is_tried).collect())
 }
 
-/// How many processors an MPI launcher has started, with so many threads each; refuses if others were asked for.
+/// The most threads that a process may have under MPI: more than a system has, and few enough to be counted.
+const MOST_THREADS: usize = 1 << 16;
+
+/// The number of processors under an MPI launcher; refuses if another number was asked for.
 fn launched(threads: usize, asked: Option<usize>) -> Result<usize> {
     if threads == 0 {
         return Err(Error::new(ErrorKind::BadProcs, "threads is 0; a process needs at least 1 processor"));
     }
+    if threads > MOST_THREADS {
+        let message = format!("threads is {threads}; a process may have up to {MOST_THREADS} processors");
+        return Err(Error::new(ErrorKind::BadProcs, message));
+    }
     let (_, processes) = mpi::place().map_err(unable)?;
-    let procs = processes * threads;
+    let procs = processes.saturating_mul(threads);
     match asked {
         Some(asked) if asked != procs => {
             let message = format!(
@@ -447,20 +529,12 @@ fn in_words(failure: &Failure) -> String {
     Error::from(failure.clone()).to_string()
 }
 
-fn no_room(procs: usize, why: &std::io::Error) -> Error {
-    Error::new(ErrorKind::BadProcs, format!("procs is {procs}, which cannot be forked ({why}); ask for fewer"))
-}
-
-fn no_threads(procs: usize, why: &std::io::Error) -> Error {
-    let message = format!("procs is {procs}, for which threads cannot be started ({why}); ask for fewer");
-    Error::new(ErrorKind::BadProcs, message)
-}
-
 fn unable(why: mpi::Unable) -> Error {
     let kind = match why {
         mpi::Unable::NotLaunched | mpi::Unable::NoMpi(_) => ErrorKind::NoMpi,
         mpi::Unable::WrongLauncher(_) => ErrorKind::WrongLauncher,
         mpi::Unable::Differs(_) => ErrorKind::BuildMismatch,
+        mpi::Unable::Underway => ErrorKind::NestedRun,
     };
     Error::new(kind, why.to_string())
 }
@@ -471,15 +545,15 @@ fn be_processor<R: Outcome<T>, T>(
     body: &(impl Fn(&mut Group) -> R + Sync),
     site: &'static Location<'static>,
     first_step: u64,
-    sources: Sources,
+    causes: Causes,
 ) -> Result<T, Failure> {
     let (alarm, rank) = (circle.alarm(), circle.rank());
     panics::forget();
     // The alarm is raised before anything of the program is dropped: that may panic, or wait for another processor.
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        let mut root = Group::root(circle, site, first_step, sources);
+        let mut root = Group::root(circle, site, first_step, causes);
         let returned = body(&mut root).outcome();
-        root.core().end_run(returned, site)
+        root.core().end_run(returned, R::MAY_FAIL, site)
     }));
     match outcome {
         Ok(Ok(value)) => return Ok(value),

@@ -27,7 +27,7 @@
 //!   [`mirror`](Step::mirror), [`scatter`](Step::scatter), [`gather`](Step::gather), [`assign`](Step::assign),
 //!   [`permute`](Step::permute); [`guide::arrays`] leads there from a loop over a `Vec`.
 //! - [`Paged`] arrays are read and written by global index at any time, and [`cohere`](Group::cohere) makes a section
-//!   the same on some processors, of which nobody else waits; [`guide::coherence`] says when that pays.
+//!   the same on some processors, and nobody else waits; [`guide::coherence`] says when that pays.
 //! - [`Shared`] variables have a copy on every processor, [`Area`]s are memory that others may put to and get from,
 //!   [`Queue`]s carry messages.
 //! - [`Object`]s have a representative on every processor, and in an [epoch](Group::epoch) processors run methods on
@@ -49,6 +49,7 @@ pub mod guide;
 mod launch;
 mod memory;
 mod panics;
+pub mod sim;
 pub mod testing;
 
 pub use algo::containers;
@@ -58,6 +59,9 @@ pub use engine::{
 };
 pub use epoch::{Answer, Epoch, Handle, Method, Number, Object, Target, Tuning, Volatile, VolatileArray};
 pub use error::{BoxError, Error, ErrorKind, Result};
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub use launch::fuzz_environment;
 pub use launch::{Config, Fabric, cores, run, run_all};
 pub use memory::{
     Area, Array, Block, BlockCyclic, Cohering, Cyclic, Distribution, Ends, Gatherer, Irregular, OneScatterer, Paged,

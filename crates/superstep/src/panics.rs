@@ -2,110 +2,139 @@
 //!
 //! The payload of a panic does not know its place, and the hook that does cannot stop it. So a hook notes the place for
 //! the processor it happens on, and whoever catches the panic picks it up. The hook that was there before still runs.
+//!
+//! A panic that runs no hook ([`resume_unwind`](panic::resume_unwind)) must not get the place of another that was
+//! caught before. So the hook also notes what was said, and a place counts only for a payload that says the same.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, place};
 use fabric::Failure;
 use std::{
-    any::Any,
+    any::{Any, TypeId},
     cell::RefCell,
     panic::{self, AssertUnwindSafe},
     sync::Once,
+    thread,
 };
 
 thread_local! {
-    static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
-    static LAST: RefCell<Option<Cause>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<Noted>> = const { RefCell::new(None) };
 }
 
-/// What a processor unwinds with.
-#[derive(Clone)]
-pub(crate) enum Cause {
-    /// An error of this library.
-    Error(Error),
-    /// A panic of the program.
-    Panic(Error),
+/// What the hook has seen of a panic.
+struct Noted {
+    /// The type of the payload, which the text stands for where it is one.
+    what: TypeId,
+    text: Option<String>,
+    place: String,
 }
 
-/// Notes what this processor is about to unwind with.
-pub(crate) fn note(cause: Cause) {
-    LAST.with_borrow_mut(|last| *last = Some(cause));
-}
-
-/// What this processor unwinds with, for those who do not have the payload: what is dropped on the way.
-pub(crate) fn last() -> Cause {
-    let unknown = || Cause::Panic(Error::new(ErrorKind::Panicked, "a panic of which nothing is known"));
-    LAST.with_borrow(Clone::clone).unwrap_or_else(unknown)
+impl Error {
+    /// Unwinds the processor with this error. The panic hook stays silent: `run` returns the error.
+    pub(crate) fn raise(self) -> ! {
+        panic::resume_unwind(Box::new(self))
+    }
 }
 
 /// Makes sure that places are noted.
 pub(crate) fn note_places() {
     static ONCE: Once = Once::new();
+    if thread::panicking() {
+        // Nobody may change the hook now; a later run will.
+        return;
+    }
     ONCE.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            if fabric::threads::is_processor() {
-                let place = info.location().map(|at| format!("{}:{}", at.file(), at.line()));
-                PLACE.with_borrow_mut(|last| *last = place);
-                note(Cause::Panic(to_error(info.payload())));
+            if let Some(location) = info.location().filter(|_| fabric::threads::is_processor()) {
+                let (what, text) = said(info.payload());
+                let noted = Noted { what, text: text.map(ToOwned::to_owned), place: place(location) };
+                LAST.with_borrow_mut(|last| *last = Some(noted));
             }
             before(info);
         }));
     });
 }
 
+/// What a payload says. A text is the same in whichever form it comes.
+fn said(payload: &(dyn Any + Send)) -> (TypeId, Option<&str>) {
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    (if text.is_some() { TypeId::of::<str>() } else { payload.type_id() }, text)
+}
+
 /// The error that a caught payload stands for: one of this library's, or a panic of the program.
-pub(crate) fn to_error(payload: &(dyn Any + Send)) -> Error {
+fn to_error(payload: &(dyn Any + Send)) -> Error {
     if let Some(error) = payload.downcast_ref::<Error>() {
         return error.clone();
     }
-    let text = payload
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("a panic that is not a text");
-    let place = PLACE.with_borrow(Clone::clone).unwrap_or_else(|| "an unknown place".to_owned());
+    let (what, text) = said(payload);
+    let place = LAST.with_borrow(|last| {
+        let noted = last.as_ref().filter(|noted| (noted.what, noted.text.as_deref()) == (what, text));
+        noted.map_or_else(|| "an unknown place".to_owned(), |noted| noted.place.clone())
+    });
     // One line, whatever the panic said.
-    let text = text.lines().collect::<Vec<_>>().join("; ");
+    let text = text.unwrap_or("a panic that is not a text").lines().collect::<Vec<_>>().join("; ");
     Error::new(ErrorKind::Panicked, format!("{text} ({place})"))
 }
 
-/// Runs what the program has given to the library; what it panics with becomes an error that says what it was.
-pub(crate) fn guard<R>(what: &str, run: impl FnOnce() -> Result<R>) -> Result<R> {
-    panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|payload| {
-        let error = caught(payload);
-        Err(match error.kind() {
-            ErrorKind::Panicked => Error::new(ErrorKind::Panicked, format!("{what} panicked: {error}")),
-            _ => error,
-        })
-    })
+/// What a payload stands for, and whether it is an error of this library.
+pub(crate) fn cause(payload: &(dyn Any + Send)) -> (Error, bool) {
+    (to_error(payload), payload.is::<Error>())
 }
 
-/// The error that a payload stands for which goes no further.
+/// Runs code of the program; a panic becomes an error that names `what`.
+#[inline]
+pub(crate) fn guard<R>(what: &str, run: impl FnOnce() -> Result<R>) -> Result<R> {
+    match panic::catch_unwind(AssertUnwindSafe(run)) {
+        Ok(outcome) => outcome,
+        Err(payload) => Err(panicked(what, payload)),
+    }
+}
+
+#[cold]
+fn panicked(what: &str, payload: Box<dyn Any + Send>) -> Error {
+    let error = caught(payload);
+    match error.kind() {
+        ErrorKind::Panicked => Error::new(ErrorKind::Panicked, format!("{what} panicked: {error}")),
+        _ => error,
+    }
+}
+
+/// Turns a payload that goes no further into an error.
 pub(crate) fn caught(payload: Box<dyn Any + Send>) -> Error {
     let error = to_error(&*payload);
     dispose(payload);
     error
 }
 
-/// Drops a payload. That runs code of the program, which may panic in its turn: whoever caught the first panic has told
-/// the others of it already, and nobody is told of a second one. What the second one carries is not dropped any more.
+/// Drops a payload. That runs code of the program, which may panic again. The others know of the first panic by then,
+/// so nobody is told of the second, and its payload is not dropped.
 pub(crate) fn dispose(payload: Box<dyn Any + Send>) {
-    if let Err(second) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        std::mem::forget(second);
-    }
+    discard(payload);
     forget();
 }
 
-/// Forgets what was noted: a panic that runs no hook must not be taken for one that is over.
+/// Drops values of the program after something else has gone wrong. If that panics, the panic goes no further.
+pub(crate) fn discard<T>(values: T) {
+    quietly(|| drop(values));
+}
+
+/// The same for what `run` drops.
+pub(crate) fn quietly(run: impl FnOnce()) {
+    if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(run)) {
+        std::mem::forget(payload);
+    }
+}
+
+/// Forgets what was noted of a panic that is over.
 pub(crate) fn forget() {
     LAST.with_borrow_mut(Option::take);
-    PLACE.with_borrow_mut(Option::take);
 }
 
 /// What a processor says of itself when it unwinds with `payload`.
 pub(crate) fn last_words(processor: usize, payload: &(dyn Any + Send)) -> Failure {
-    let mut error = to_error(payload);
-    if error.kind() == ErrorKind::Panicked && payload.downcast_ref::<Error>().is_none() {
+    let (mut error, is_ours) = cause(payload);
+    if !is_ours {
         error = Error::new(ErrorKind::Panicked, format!("processor {processor} panicked: {error}"));
     }
     Failure::GaveUp { rank: processor, report: error.report() }

@@ -14,8 +14,8 @@ use crate::{
     engine::{Group, Outcome},
     error::Error,
     launch::{self, Config, Fabric},
+    sim::Faults,
 };
-use std::env;
 
 /// The group sizes that [`everywhere`] uses: one, powers of two, and some that are neither even nor powers.
 ///
@@ -30,18 +30,23 @@ pub const SIZES: [usize; 6] = [1, 2, 3, 4, 7, 8];
 /// How many interleavings of each kind [`everywhere`] tries, unless `SUPERSTEP_TEST_SEEDS` says otherwise.
 ///
 /// ```
-/// use superstep::testing::{SEEDS, SIZES};
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+/// use superstep::testing::{SEEDS, on_sizes};
 ///
-/// let runs_per_size = 1 + 2 * SEEDS as usize; // threads, and each seed with and without shared memory
-/// assert_eq!(SIZES.len() * runs_per_size, 54);
+/// let runs = AtomicUsize::new(0);
+/// on_sizes(&[2], |g| if g.is_leader() { runs.fetch_add(1, Ordering::Relaxed); });
+/// let seeds = std::env::var("SUPERSTEP_TEST_SEEDS").map_or(SEEDS, |asked| asked.parse().unwrap());
+/// let runs_per_size = 1 + 2 * seeds as usize; // threads, and each seed with and without shared memory
+/// assert_eq!(runs.into_inner(), runs_per_size);
 /// ```
 pub const SEEDS: u64 = 4;
 
 /// Runs `claim` on every one of [`SIZES`]: as threads, and simulated under several seeds, with shared memory and with
-/// messages alone.
+/// packets alone.
 ///
 /// A failure says on which fabric, with which size and seed it happened. `SUPERSTEP_TEST_SEED` replays one seed,
-/// `SUPERSTEP_TEST_SEEDS` tries as many as it says.
+/// `SUPERSTEP_TEST_SEEDS` tries as many as it says. `SUPERSTEP_TEST_FAULTS=delay,stall` lets packets be late and
+/// processors stand still in the simulator, which changes no result. `SUPERSTEP_SIM_TRACE=1` prints what happens there.
 ///
 /// ```
 /// use superstep::{Max, testing};
@@ -113,6 +118,9 @@ pub fn failing<R: Outcome<T>, T: Send>(
     });
 }
 
+/// Miri, which interprets a program, has time for small groups alone.
+const MOST: usize = if cfg!(miri) { 3 } else { usize::MAX };
+
 /// Hands every configuration to `run`, with words that say which one it is.
 #[track_caller]
 fn for_each(sizes: &[usize], run: impl Fn(&Config, &str)) {
@@ -129,23 +137,33 @@ fn for_each(sizes: &[usize], run: impl Fn(&Config, &str)) {
         }
         return;
     }
-    for &size in sizes {
+    let faults = faults();
+    for &size in sizes.iter().filter(|size| (..=MOST).contains(size)) {
         let config = Config::new().procs(size);
         run(&config.clone().fabric(Fabric::Threads), &format!("{size} threads"));
         for seed in seeds() {
             for shares_memory in [false, true] {
                 let memory = if shares_memory { "shared memory" } else { "messages" };
-                let context = format!("{size} simulated processors with {memory}, SUPERSTEP_TEST_SEED={seed}");
-                run(&config.clone().fabric(Fabric::Sim { seed, shares_memory }), &context);
+                let also = faults.map_or_else(String::new, |faults| format!(" SUPERSTEP_TEST_FAULTS={faults}"));
+                let context = format!("{size} simulated processors with {memory}, SUPERSTEP_TEST_SEED={seed}{also}");
+                let config = config.clone().fabric(Fabric::Sim { seed, shares_memory });
+                run(&faults.map_or(config.clone(), |faults| config.clone().faults(faults)), &context);
             }
         }
     }
 }
 
+/// What goes wrong in the simulator, as far as the environment asks for it: nothing that could change a result.
+fn faults() -> Option<Faults> {
+    let harmless = |text: &str| text.parse().ok().filter(|faults: &Faults| faults.is_harmless());
+    let found = fabric::settings::read("SUPERSTEP_TEST_FAULTS", "delay, stall, or both with a comma", harmless);
+    found.unwrap_or_else(|wrong| panic!("{wrong}"))
+}
+
 fn seeds() -> Vec<u64> {
-    let number = |name: &str| {
-        let text = env::var(name).ok()?;
-        Some(text.parse::<u64>().unwrap_or_else(|_| panic!("{name} is {text:?}; it must be a number")))
+    let number = |name| {
+        let found = fabric::settings::read(name, "a number", |text| text.parse::<u64>().ok());
+        found.unwrap_or_else(|wrong| panic!("{wrong}"))
     };
     match number("SUPERSTEP_TEST_SEED") {
         Some(seed) => vec![seed],

@@ -1,9 +1,12 @@
-//! The item of a broadcast: one member's value for all, whole or in pieces.
+//! Broadcast: one member's value for all, whole or in pieces.
 
-use super::{collectives::root_left, verbs::Verb};
+use super::verb::{SMALL_BYTES, Verb, receive_copy, root_left, verbs};
 use crate::{
-    engine::{Address, Codec, Item, Needs, Outbox, Payload, Record, damaged},
-    error::Result,
+    engine::{
+        Address, AsElements, AsValue, Codec, Element, Item, Needs, Outbox, Payload, Pending, Step, Tag, Value, damaged,
+        flags,
+    },
+    error::{ErrorKind, Result},
 };
 use fabric::Circle;
 use std::{
@@ -13,38 +16,43 @@ use std::{
     sync::Arc,
 };
 
+verbs! {
+    BroadcastValue "broadcast"
+    BroadcastSlice "broadcast_slice"
+}
+
 /// One member's value for all, by the verb `V`.
-pub(super) struct Broadcast<V, T, K> {
-    pub(super) value: Option<T>,
-    pub(super) root: usize,
-    pub(super) rank: usize,
-    pub(super) size: usize,
+struct Broadcast<V, T, K> {
+    value: Option<T>,
+    root: usize,
+    rank: usize,
+    size: usize,
     /// The root's value, encoded, where it is small.
-    pub(super) small: Vec<u8>,
+    small: Vec<u8>,
     /// Pieces of a long value, by the rank they first went to.
-    pub(super) pieces: Vec<Option<Vec<u8>>>,
-    pub(super) site: &'static Location<'static>,
-    pub(super) _verb: PhantomData<(V, K)>,
+    pieces: Vec<Option<Vec<u8>>>,
+    site: &'static Location<'static>,
+    _verb: PhantomData<(V, K)>,
 }
 
 /// A long value in pieces, one for each rank but the root's.
-pub(super) fn pieces(bytes: &[u8], root: usize, size: usize) -> impl Iterator<Item = (usize, &[u8])> {
+fn pieces(bytes: &[u8], root: usize, size: usize) -> impl Iterator<Item = (usize, &[u8])> {
     let len = bytes.len().div_ceil(size - 1);
     let piece = move |at: usize| bytes.get(at * len..bytes.len().min((at + 1) * len)).unwrap_or_default();
     (0..size).filter(move |&rank| rank != root).enumerate().map(move |(at, rank)| (rank, piece(at)))
 }
 
 /// Sends `to` the piece that first went to rank `of`.
-pub(super) fn push_piece(outbox: &mut Outbox, to: usize, number: u32, of: usize, piece: &[u8]) {
-    outbox.push(to, Address::Item(number), Record::Data, |out| {
+fn push_piece(outbox: &mut Outbox, to: usize, number: u32, of: usize, piece: &[u8]) {
+    outbox.push(to, Address::Item(number), Tag::Data, |out| {
         out.extend_from_slice(&(of as u32).to_le_bytes());
         out.extend_from_slice(piece);
     });
 }
 
 /// What a contribution to a broadcast begins with.
-pub(super) const HERE: u8 = 1;
-pub(super) const APART: u8 = 2;
+const HERE: u8 = 1;
+const APART: u8 = 2;
 
 impl<V: Verb, T: 'static, K: Codec<T>> Item for Broadcast<V, T, K> {
     fn describe(&self) -> String {
@@ -76,10 +84,7 @@ impl<V: Verb, T: 'static, K: Codec<T>> Item for Broadcast<V, T, K> {
 
     fn deliver(&mut self, _: usize, payload: Payload<'_>) -> Result {
         match payload {
-            Payload::Moved(bytes) => {
-                let bytes = bytes.downcast::<Arc<Vec<u8>>>().map_err(|_| damaged())?;
-                self.value = Some(K::decode(&bytes)?);
-            }
+            Payload::Moved(_) => self.value = Some(receive_copy::<T, K>(payload)?),
             Payload::Bytes(piece) => {
                 let (of, piece) = piece.split_first_chunk().ok_or_else(damaged)?;
                 let of = u32::from_le_bytes(*of) as usize;
@@ -119,5 +124,91 @@ impl<V: Verb, T: 'static, K: Codec<T>> Item for Broadcast<V, T, K> {
 
     fn outcome(&mut self) -> &mut dyn Any {
         &mut self.value
+    }
+}
+
+impl Step {
+    fn broadcast_as<V: Verb, T: Clone + Send + 'static, K: Codec<T>>(
+        &self,
+        root: usize,
+        value: Option<T>,
+        site: &'static Location<'static>,
+    ) -> Pending<T> {
+        self.check_root(root, site);
+        let (rank, size) = (self.rank(), self.size());
+        let mut small = Vec::new();
+        let mut long = None;
+        let value = value.filter(|_| rank == root);
+        if rank == root {
+            let Some(value) = &value else {
+                let what = format!("rank {root} is the root of this broadcast and gave no value");
+                self.refuse(ErrorKind::NoValue, &what, site);
+            };
+            let mut bytes = vec![HERE];
+            self.must(K::encode(value, &mut bytes), site);
+            if bytes.len() <= SMALL_BYTES {
+                small = bytes;
+            } else {
+                small = vec![APART];
+                bytes.remove(0);
+                long = Some(bytes);
+            }
+        }
+        let pieces = Vec::new();
+        let item = Broadcast::<V, T, K> { value, root, rank, size, small, pieces, site, _verb: PhantomData };
+        let pending = self.core.place(item, root as u64);
+        if let Some(bytes) = long {
+            self.send_long(root, pending.item, bytes);
+        }
+        pending
+    }
+
+    /// Hands a long value to all: whole where memory is shared, else a piece to each, who pass it on.
+    fn send_long(&self, root: usize, number: u32, bytes: Vec<u8>) {
+        let others: Vec<usize> = (0..self.size()).filter(|&to| to != root).collect();
+        if others.iter().all(|&to| self.core.wire.circle().shares(to)) {
+            let bytes = Arc::new(bytes);
+            for to in others {
+                self.send_copy(to, number, &bytes);
+            }
+            return;
+        }
+        for (to, piece) in pieces(&bytes, root, self.size()) {
+            push_piece(&mut self.outbox(), to, number, to, piece);
+        }
+        self.core.raise_flag(flags::FORWARDS);
+    }
+
+    /// Gives `root`'s value to all. `root` passes `Some`; what others pass is not looked at. Collective.
+    ///
+    /// ```
+    /// let word = superstep::Config::new().procs(3).run_all(|g| {
+    ///     let word = g.leader(|| "hello".to_owned());
+    ///     g.step(|s| s.broadcast(0, word))
+    /// });
+    /// assert_eq!(word.unwrap(), ["hello"; 3]);
+    /// ```
+    ///
+    /// # Cost
+    ///
+    /// With the boundary for small values. For n words n g where memory is shared; elsewhere two phases, 2 n g + l:
+    /// each member gets a piece and passes it on.
+    #[track_caller]
+    pub fn broadcast<T: Value>(&self, root: usize, value: Option<T>) -> Pending<T> {
+        self.broadcast_as::<BroadcastValue, T, AsValue>(root, value, Location::caller())
+    }
+
+    /// Gives `root`'s slice to all; see [`broadcast`](Self::broadcast).
+    ///
+    /// ```
+    /// let primes = superstep::Config::new().procs(2).run_all(|g| {
+    ///     let slice = g.is_leader().then_some(&[2, 3, 5][..]);
+    ///     g.step(|s| s.broadcast_slice(0, slice))
+    /// });
+    /// assert_eq!(primes.unwrap(), [[2, 3, 5], [2, 3, 5]]);
+    /// ```
+    #[track_caller]
+    pub fn broadcast_slice<T: Element>(&self, root: usize, slice: Option<&[T]>) -> Pending<Vec<T>> {
+        self.broadcast_as::<BroadcastSlice, Vec<T>, AsElements>(root, slice.map(<[T]>::to_vec), Location::caller())
     }
 }

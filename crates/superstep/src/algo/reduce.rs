@@ -1,6 +1,6 @@
-//! Reductions and prefixes: values that are combined in the messages of the boundary (R4).
+//! Reductions and prefixes: values that are combined with the boundary (R4).
 
-use super::verbs::{Prefix, PrefixWith, Reduce, ReduceTo, Verb};
+use super::verb::{AtRoot, Verb, verbs};
 use crate::{
     engine::{Combine, Item, Needs, Pending, Step, Value, decode, encode, fold, fold_into, mix},
     error::Result,
@@ -10,6 +10,13 @@ use std::{
     marker::PhantomData,
     panic::Location,
 };
+
+verbs! {
+    Reduce "reduce"
+    ReduceTo "reduce_to"
+    Prefix "prefix"
+    PrefixWith "prefix_with"
+}
 
 /// A value that is combined once, without a variable, by the verb `V`.
 struct Fold<V, T, C> {
@@ -75,42 +82,6 @@ impl<V: Verb, T: Value, C: Combine<T>> Item for Fold<V, T, C> {
     }
 }
 
-/// The same, for one processor alone: the others get `None`.
-struct FoldTo<T, C> {
-    root: usize,
-    fold: Fold<ReduceTo, T, C>,
-    #[expect(clippy::option_option, reason = "an outcome is an Option of the pending type, which is one itself")]
-    value: Option<Option<T>>,
-}
-
-impl<T: Value, C: Combine<T>> Item for FoldTo<T, C> {
-    fn describe(&self) -> String {
-        format!("{} at root {}", self.fold.describe(), self.root)
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Total
-    }
-
-    fn contribute(&self, out: &mut Vec<u8>) -> Result {
-        self.fold.contribute(out)
-    }
-
-    fn meld(&self, left: &[u8], right: &[u8], out: &mut Vec<u8>) -> Result {
-        self.fold.meld(left, right, out)
-    }
-
-    fn conclude(&mut self, found: Option<&[u8]>) -> Result {
-        self.fold.conclude(found)?;
-        self.value = Some(self.fold.value.take());
-        Ok(())
-    }
-
-    fn outcome(&mut self) -> &mut dyn any::Any {
-        &mut self.value
-    }
-}
-
 impl Step {
     /// Combines everybody's `value` in rank order; all get the result. Collective.
     ///
@@ -121,7 +92,7 @@ impl Step {
     ///
     /// # Cost
     ///
-    /// Nothing beyond the boundary for small values: they travel in its messages. n g log p for n words.
+    /// Nothing beyond the boundary for small values: they travel with it. n g log p for n words.
     pub fn reduce<T: Value, C: Combine<T>>(&self, value: T, op: C) -> Pending<T> {
         self.core.place(Fold::<Reduce, _, _>::new(Needs::Total, value, op), op.mark())
     }
@@ -139,9 +110,9 @@ impl Step {
     #[track_caller]
     pub fn reduce_to<T: Value, C: Combine<T>>(&self, root: usize, value: T, op: C) -> Pending<Option<T>> {
         self.core.check_rank(root, Location::caller()).unwrap_or_else(|error| error.raise());
-        let mut fold = Fold::new(Needs::Total, value, op);
+        let mut fold = Fold::<ReduceTo, _, _>::new(Needs::Total, value, op);
         fold.wants = self.rank() == root;
-        self.core.place(FoldTo { root, fold, value: None }, mix(root as u64, op.mark()))
+        self.core.place(AtRoot::<_, T>::new(root, fold), mix(root as u64, op.mark()))
     }
 
     /// Yields what the ranks below contributed, combined in rank order. Collective.
@@ -158,7 +129,7 @@ impl Step {
     ///
     /// # Cost
     ///
-    /// As [`reduce`](Self::reduce): it travels in the same messages.
+    /// As [`reduce`](Self::reduce): it travels along.
     pub fn prefix<T: Value + Default, C: Combine<T>>(&self, value: T, op: C) -> Pending<T> {
         let mut fold = Fold::<Prefix, _, _>::new(Needs::Before, value, op);
         fold.none = Some(op.identity().unwrap_or_default());

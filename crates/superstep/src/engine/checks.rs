@@ -4,81 +4,24 @@
 //! rides in the header of its contribution. Only when two of them differ do the members meet once more, each with an
 //! [`Outline`] in words, and make the same error of it.
 
-use super::{core::Core, exchange, registry::Given};
+use super::{
+    core::Core,
+    fingerprint::{Occasion, mix},
+    record::damaged,
+    registry::Given,
+};
 use crate::error::{Error, ErrorKind, Result, place};
 use fabric::{Meld, Melded};
 use serde::{Deserialize, Serialize};
-use std::{
-    any::TypeId,
-    cell::Cell,
-    hash::{Hash, Hasher},
-    panic::Location,
-};
-
-/// Mixes `more` into a running fingerprint.
-#[inline]
-pub(crate) fn mix(hash: u64, more: u64) -> u64 {
-    let wide = u128::from(hash ^ 0x9E37_79B9_7F4A_7C15).wrapping_mul(u128::from(more ^ 0xD6E8_FEB8_6659_FD93) | 1);
-    (wide as u64) ^ ((wide >> 64) as u64) ^ more.rotate_left(17)
-}
-
-/// A number for a type, the same in every process of one build.
-#[inline]
-pub(crate) fn type_hash<T: 'static>() -> u64 {
-    struct Mixer(u64);
-    impl Hasher for Mixer {
-        fn finish(&self) -> u64 {
-            self.0
-        }
-        fn write(&mut self, bytes: &[u8]) {
-            for chunk in bytes.chunks(8) {
-                let mut word = [0; 8];
-                word[..chunk.len()].copy_from_slice(chunk);
-                self.write_u64(u64::from_le_bytes(word));
-            }
-        }
-        fn write_u64(&mut self, word: u64) {
-            self.0 = mix(self.0, word);
-        }
-    }
-    let mut mixer = Mixer(0);
-    TypeId::of::<T>().hash(&mut mixer);
-    mixer.0
-}
-
-const CACHED: usize = 16;
-
-/// Fingerprints of the places where steps begin, so that a loop hashes each file name once.
-#[derive(Default)]
-pub(crate) struct Sites([Cell<(usize, u64)>; CACHED]);
-
-impl Sites {
-    #[inline]
-    pub(crate) fn hash(&self, site: &'static Location<'static>) -> u64 {
-        let address = std::ptr::from_ref(site).addr();
-        let cell = &self.0[address / align_of::<Location<'_>>() % CACHED];
-        let (known, hash) = cell.get();
-        if known == address {
-            return hash;
-        }
-        let hash = hash_site(site);
-        cell.set((address, hash));
-        hash
-    }
-}
-
-#[cold]
-fn hash_site(site: &Location<'_>) -> u64 {
-    let text = site.file().bytes().fold(0, |hash, byte| mix(hash, u64::from(byte)));
-    mix(text, u64::from(site.line()) << 32 | u64::from(site.column()))
-}
 
 /// What a member was about to do, in words.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Outline {
     step: u64,
     what: String,
     site: String,
+    /// Tells two calls on one line apart.
+    column: u32,
     /// The verbs of the step, in order.
     verbs: Vec<String>,
     /// What else must agree, in any order.
@@ -86,26 +29,21 @@ struct Outline {
     declared: Vec<String>,
     /// Everything declared so far, as a number.
     declarations: u64,
-    /// Where it was before.
-    came_by: Vec<String>,
 }
 
-impl Outline {
-    /// Whether two members do the same, wherever they came from.
-    fn is_like(&self, other: &Self) -> bool {
-        let all = |outline: &Self| {
-            let Self { step, what, site, verbs, terms, declared, declarations, came_by: _ } = outline.clone();
-            (step, what, site, verbs, terms, declared, declarations)
-        };
-        all(self) == all(other)
-    }
+/// What one member was about to do, and where it was before.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Said {
+    rank: usize,
+    outline: Outline,
+    came_by: Vec<String>,
 }
 
 /// The first outline of a segment of ranks, and the first one that differs from it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Differing {
-    first: (usize, Outline),
-    other: Option<(usize, Outline)>,
+    first: Said,
+    other: Option<Said>,
     /// Whether two of them have declared different things.
     declared: bool,
     /// The numbers that any of them has given.
@@ -119,10 +57,10 @@ impl Meld for FindDifference {
     fn meld(&mut self, left: &[u8], right: &[u8], out: &mut Vec<u8>) {
         let read = |bytes| postcard::from_bytes::<Differing>(bytes).unwrap_or_default();
         let (mut left, right) = (read(left), read(right));
-        left.declared |= right.declared || left.first.1.declarations != right.first.1.declarations;
+        left.declared |= right.declared || left.first.outline.declarations != right.first.outline.declarations;
         left.given = left.given.meld(right.given);
         if left.other.is_none() {
-            left.other = if left.first.1.is_like(&right.first.1) { right.other } else { Some(right.first) };
+            left.other = if left.first.outline == right.first.outline { right.other } else { Some(right.first) };
         }
         *out = postcard::to_stdvec(&left).expect("numbers and texts can be encoded");
     }
@@ -131,49 +69,48 @@ impl Meld for FindDifference {
 impl Core {
     /// What must agree on all members at this boundary, as one number.
     #[inline]
-    pub(super) fn fingerprint(&self, what: super::Kind) -> u64 {
-        let site = self.sites.hash(self.site.get()) ^ self.declared().rotate_left(7) ^ what as u64;
-        let body = self.items.borrow().verbs.wrapping_add(self.terms.get().rotate_left(31));
-        mix(mix(site, self.steps.get()), body)
+    pub(super) fn fingerprint(&self, occasion: &Occasion) -> u64 {
+        let (site, step) = self.marks();
+        let site = site ^ self.declared().rotate_left(7) ^ occasion.mark;
+        mix(mix(site, step), self.log.mark())
     }
 
     /// Finds out with the others what differs, and makes the error of it that all of them get.
     #[cold]
-    pub(super) fn explain(&self, what: super::Kind) -> Result<Error> {
-        let mut terms = if self.terms.get() == 0 { Vec::new() } else { self.terms_in_words.borrow().clone() };
-        terms.sort();
+    pub(super) fn explain(&self, occasion: &Occasion) -> Result<Error> {
+        let registry = self.registry.borrow();
         let outline = Outline {
-            step: self.steps.get(),
-            what: what.in_words().to_owned(),
-            site: place(self.site.get()),
-            verbs: self.items.borrow().collective().iter().map(|placed| placed.item.describe()).collect(),
-            terms,
-            declared: self.registry.borrow().declared.clone(),
-            declarations: self.declared(),
-            came_by: self.came_by(),
+            step: self.steps(),
+            what: occasion.words.to_owned(),
+            site: place(self.site()),
+            column: self.site().column(),
+            verbs: self.log.items.borrow().collective().iter().map(|placed| placed.item.describe()).collect(),
+            terms: self.log.terms(),
+            declared: registry.words.clone(),
+            declarations: registry.declared,
         };
-        let mine = Differing { first: (self.rank.get(), outline), other: None, declared: false, given: self.given() };
+        let first = Said { rank: self.rank(), outline, came_by: self.came_by() };
+        let mine = Differing { first, other: None, declared: false, given: registry.given() };
+        drop(registry);
         let mine = postcard::to_stdvec(&mine).expect("numbers and texts can be encoded");
         let mut melded = Melded::default();
-        self.circle.borrow_mut().meet(&mine, &mut FindDifference, &mut melded)?;
-        let found = postcard::from_bytes::<Differing>(&melded.total).map_err(|_| exchange::damaged())?;
+        self.wire.circle_mut().meet(&mine, &mut FindDifference, &mut melded)?;
+        let found = postcard::from_bytes::<Differing>(&melded.total).map_err(|_| damaged())?;
         if found.declared {
-            self.void_declared(&found.given);
+            self.void_declared(found.given);
         }
-        let (first, (second, other)) = match found.other {
-            Some(other) => (found.first, other),
-            // Equal in words and different in fingerprints: say at least where.
-            None => (found.first.clone(), found.first),
-        };
-        let (kind, difference) = compare((first.0, &first.1), (second, &other));
-        let came_by = came_by((first.0, &first.1.came_by), (second, &other.came_by));
-        Ok(Error::placed(kind, format!("step {} of group {}: {difference}{came_by}", first.1.step, self.path())))
+        // Equal in words and different in fingerprints: say at least where.
+        let (first, second) = (&found.first, found.other.as_ref().unwrap_or(&found.first));
+        let (kind, difference) = compare(first, second);
+        let (step, came_by) = (first.outline.step, came_by(first, second));
+        Ok(Error::placed(kind, format!("step {step} of group {}: {difference}{came_by}", self.path())))
     }
 }
 
 /// Says where two members were before, the latest place first: a helper that several callers share has one place.
-fn came_by((a, left): (usize, &[String]), (b, right): (usize, &[String])) -> String {
-    match (left, right) {
+fn came_by(first: &Said, second: &Said) -> String {
+    let (a, left, b, right) = (first.rank, &first.came_by, second.rank, &second.came_by);
+    match (&left[..], &right[..]) {
         ([], []) => String::new(),
         _ if left == right => format!("; they came by {}", left.join(", then ")),
         _ => format!("; rank {a} came by {}, rank {b} by {}", left.join(", "), right.join(", ")),
@@ -181,28 +118,36 @@ fn came_by((a, left): (usize, &[String]), (b, right): (usize, &[String])) -> Str
 }
 
 /// Names the first thing in which two outlines differ.
-fn compare((a, left): (usize, &Outline), (b, right): (usize, &Outline)) -> (ErrorKind, String) {
-    if (left.step, &left.what, &left.site) != (right.step, &right.what, &right.site) {
+fn compare(first: &Said, second: &Said) -> (ErrorKind, String) {
+    let (a, left, b, right) = (first.rank, &first.outline, second.rank, &second.outline);
+    if (left.step, &left.what, &left.site, left.column) != (right.step, &right.what, &right.site, right.column) {
+        let is_one_line = left.site == right.site && left.column != right.column;
+        let at = |outline: &Outline| {
+            if is_one_line { format!("{}:{}", outline.site, outline.column) } else { outline.site.clone() }
+        };
         let steps = if left.step == right.step { String::new() } else { format!(", its step {}", right.step) };
         let difference = format!(
             "rank {a} is at the {} at {}, rank {b} at the {} at {}{steps}; all members of a group must reach the same \
              step, or the group must be split first",
-            left.what, left.site, right.what, right.site
+            left.what,
+            at(left),
+            right.what,
+            at(right)
         );
         return (ErrorKind::StepMismatch, difference);
     }
     let site = &left.site;
     if let Some((mine, theirs)) = first_difference(&left.declared, &right.declared) {
         let difference = format!(
-            "rank {a} declared {mine}, rank {b} {theirs}; all members declare the same things in \
-                                  the same order ({site})"
+            "rank {a} declared {mine}, rank {b} {theirs}; all members declare the same things in the \
+             same order ({site})"
         );
         return (ErrorKind::DeclMismatch, difference);
     }
     if let Some((mine, theirs)) = first_difference(&left.verbs, &right.verbs) {
         let difference = format!(
-            "rank {a} calls {mine}, rank {b} {theirs}; all members make the same collective calls \
-                                  in the same order ({site})"
+            "rank {a} calls {mine}, rank {b} {theirs}; all members make the same collective calls in \
+             the same order ({site})"
         );
         return (ErrorKind::CombineMismatch, difference);
     }
@@ -218,8 +163,8 @@ fn compare((a, left): (usize, &Outline), (b, right): (usize, &Outline)) -> (Erro
         };
         return (kind, format!("rank {a} has {mine}, rank {b} {theirs}; {advice} ({site})"));
     }
-    let difference =
-        format!("the members differ in an argument of a collective call; the first rank of it is {b} ({site})");
+    // Equal in words and different in fingerprints: who it is cannot be said.
+    let difference = format!("the members differ in an argument of a collective call ({site})");
     (ErrorKind::StepMismatch, difference)
 }
 

@@ -1,30 +1,23 @@
-//! The bytes that a member brings to a meeting, and how two of them meld.
+//! The bytes that a member brings to a meeting.
 //!
 //! ```text
 //! fingerprint u64 | flags u32 | number of leavers u32 | the leavers' ranks, u32 each |
 //!     on FAILED: an encoded error
-//!     on DEFERRED: two contributions, each: length u64, bytes
-//!     else: per item of the step that needs the wave: length u64, bytes
-//!           on WRITTEN: number u32, then per variable: its number u32, length u64, bytes
-//!           on DROPPED: number u32, then per object: its number u32, length u64, who has dropped it, u32 each
+//!     on DEFERRED: two contributions, each: length, bytes
+//!     else: per item of the step that speaks: length, bytes
+//!           on WRITTEN: number u32, then per tenant: its number u32, length, bytes
+//!           on DROPPED: number u32, then per tenant: its number u32, length, who has dropped it, u32 each
 //! ```
 //!
-//! Numbers of items, variables, objects and members are below 2^31, which is checked where they are given. The highest
-//! bit of a length says that the part's operator has refused: then the part is an encoded error. An operator may refuse
-//! in what the ranks below some member amount to, and not in the whole, or the other way round, so each part says for
-//! itself whether it did.
+//! Length and bytes are a *portion*. Numbers of items, tenants and members are below 2^31, which is checked where they
+//! are given. A length is a u32, in which `IS_LONG` says that the length itself follows as a u64, and `IS_REFUSED` that
+//! the portion is an encoded error, because its operator has refused. Each portion says so for itself: an operator may
+//! refuse what the ranks below a member contributed and not the whole, or the other way round.
 //!
 //! An empty step's contribution is the sixteen bytes of the header, the same on every member, and then nothing is
 //! melded at all. Numbers are little-endian.
 
-use super::{
-    fold::guard,
-    items::{Items, Needs},
-    registry::Registry,
-};
 use crate::error::{Error, ErrorKind, Result};
-use fabric::Meld;
-use std::borrow::Cow;
 
 /// What a contribution says about its step. Flags of several members are or-ed.
 pub(crate) mod flags {
@@ -34,17 +27,17 @@ pub(crate) mod flags {
     pub(crate) const DIVERGED: u32 = 1 << 1;
     /// Something failed that all must know; the body is an error.
     pub(crate) const FAILED: u32 = 1 << 2;
-    /// Shared variables were written.
+    /// Tenants were written that contribute.
     pub(crate) const WRITTEN: u32 = 1 << 3;
-    /// Objects were dropped.
+    /// Tenants were dropped.
     pub(crate) const DROPPED: u32 = 1 << 4;
     /// Trays were posted.
     pub(crate) const POSTED: u32 = 1 << 5;
     /// Somebody reads from others before the commit.
     pub(crate) const READS: u32 = 1 << 6;
-    /// Somebody moves data straight from area to area.
+    /// Somebody moves data straight from memory to memory.
     pub(crate) const DIRECT: u32 = 1 << 7;
-    /// Some verb goes in two phases.
+    /// Some verb goes in two rounds.
     pub(crate) const FORWARDS: u32 = 1 << 8;
     /// Two contributions came together at a member that leaves and knows no operators: the body is both of them.
     pub(crate) const DEFERRED: u32 = 1 << 9;
@@ -52,9 +45,9 @@ pub(crate) mod flags {
     pub(crate) const MIRRORS: u32 = 1 << 10;
     /// Somebody's records have data that is carried.
     pub(crate) const CARRIES: u32 = 1 << 11;
-    /// Some part is an error, because its operator has refused.
+    /// Some portion is an error, because its operator has refused.
     pub(crate) const REFUSED: u32 = 1 << 12;
-    /// Somebody writes to arrays with an operator that may refuse.
+    /// Somebody writes to elements with an operator that may refuse.
     pub(crate) const DOUBTS: u32 = 1 << 13;
     /// Somebody has ended with an error, which is what counts, wherever the others are; the body is that error.
     pub(crate) const GAVE_UP: u32 = 1 << 14;
@@ -64,18 +57,17 @@ pub(crate) const HEADER: usize = 16;
 
 /// A contribution that has been taken apart.
 #[derive(Clone, Copy)]
-pub(crate) struct Parts<'a> {
+pub(crate) struct Contribution<'a> {
     pub(crate) fingerprint: u64,
     pub(crate) flags: u32,
-    leavers: &'a [u8],
+    pub(super) leavers: &'a [u8],
     pub(crate) body: &'a [u8],
 }
 
-fn number(bytes: &[u8]) -> u32 {
+pub(super) fn number(bytes: &[u8]) -> u32 {
     u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
 }
 
-/// Splits `count` bytes off the front.
 #[inline]
 fn split<'a>(bytes: &mut &'a [u8], count: usize) -> Result<&'a [u8]> {
     let (head, rest) = bytes.split_at_checked(count).ok_or_else(damaged)?;
@@ -83,23 +75,29 @@ fn split<'a>(bytes: &mut &'a [u8], count: usize) -> Result<&'a [u8]> {
     Ok(head)
 }
 
+#[inline]
 fn split_number(bytes: &mut &[u8]) -> Result<u32> {
-    split(bytes, 4).map(number)
+    let (number, rest) = bytes.split_first_chunk().ok_or_else(damaged)?;
+    *bytes = rest;
+    Ok(u32::from_le_bytes(*number))
 }
 
-/// How many bytes the length of a part takes.
-const LENGTH: usize = 8;
-/// Set in the length of a part that is an error.
-const IS_REFUSED: u64 = 1 << 63;
+/// How many bytes the length of a portion takes, unless it is long. With these few, a reduction and a prefix of 8 bytes
+/// each fit into the one cache line of a slot (`fabric/src/threads/table.rs`).
+pub(super) const LENGTH: usize = 4;
+/// Set in the length of a portion that is an error.
+const IS_REFUSED: u32 = 1 << 31;
+/// Set, and alone but for `IS_REFUSED`, where the length follows in 8 bytes.
+const IS_LONG: u32 = 1 << 30;
 
-/// What one item or variable amounts to.
+/// What one item or tenant amounts to.
 #[derive(Clone, Copy)]
-pub(crate) struct Part<'a> {
-    bytes: &'a [u8],
-    is_refused: bool,
+pub(crate) struct Portion<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) is_refused: bool,
 }
 
-impl<'a> Part<'a> {
+impl<'a> Portion<'a> {
     /// Its bytes, or why its operator has refused.
     #[inline]
     pub(crate) fn get(self) -> Result<&'a [u8]> {
@@ -107,25 +105,32 @@ impl<'a> Part<'a> {
     }
 
     /// Why its operator has refused, if it has.
-    fn refusal(self) -> Option<Error> {
+    pub(super) fn refusal(self) -> Option<Error> {
         self.get().err()
     }
 }
 
-fn split_part<'a>(bytes: &mut &'a [u8]) -> Result<Part<'a>> {
-    let (length, rest) = bytes.split_first_chunk::<LENGTH>().ok_or_else(damaged)?;
-    *bytes = rest;
-    let length = u64::from_le_bytes(*length);
+#[inline]
+fn split_portion<'a>(bytes: &mut &'a [u8]) -> Result<Portion<'a>> {
+    let length = split_number(bytes)?;
     let is_refused = length & IS_REFUSED != 0;
-    let length = usize::try_from(length & !IS_REFUSED).map_err(|_| damaged())?;
-    Ok(Part { bytes: split(bytes, length)?, is_refused })
+    let length = if length & IS_LONG == 0 { (length & !IS_REFUSED) as usize } else { split_long(bytes)? };
+    Ok(Portion { bytes: split(bytes, length)?, is_refused })
 }
 
-fn damaged() -> Error {
+#[cold]
+fn split_long(bytes: &mut &[u8]) -> Result<usize> {
+    let (length, rest) = bytes.split_first_chunk().ok_or_else(damaged)?;
+    *bytes = rest;
+    usize::try_from(u64::from_le_bytes(*length)).map_err(|_| damaged())
+}
+
+#[cold]
+pub(super) fn damaged() -> Error {
     Error::new(ErrorKind::Damaged, "a contribution to a boundary ends too early")
 }
 
-impl<'a> Parts<'a> {
+impl<'a> Contribution<'a> {
     #[inline]
     pub(crate) fn of(mut bytes: &'a [u8]) -> Result<Self> {
         let header = split(&mut bytes, HEADER)?;
@@ -147,21 +152,22 @@ impl<'a> Parts<'a> {
 
     /// Whether it is nothing but a step that goes well.
     #[inline]
-    fn is_whole(&self) -> bool {
+    pub(super) fn is_whole(&self) -> bool {
         self.leavers.is_empty() && !self.has(flags::NOBODY | flags::DIVERGED | flags::FAILED | flags::DEFERRED)
     }
 
-    /// The ranks that leave, lowest first.
+    /// The ranks that leave a group of `size`, lowest first; rank `me` does not.
     #[inline]
-    pub(crate) fn left(&self) -> Vec<usize> {
+    pub(crate) fn left(&self, size: usize, me: usize) -> Result<Vec<usize>> {
         if self.leavers.is_empty() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
-        self.leavers.chunks_exact(4).map(|rank| number(rank) as usize).collect()
+        let left: Vec<usize> = self.leavers.chunks_exact(4).map(|rank| number(rank) as usize).collect();
+        let is_list = left.is_sorted_by(|rank, next| rank < next) && left.iter().all(|&rank| rank < size && rank != me);
+        if is_list { Ok(left) } else { Err(damaged()) }
     }
 }
 
-/// Starts a contribution.
 #[inline]
 pub(crate) fn open(fingerprint: u64, flags: u32, leavers: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&fingerprint.to_le_bytes());
@@ -170,400 +176,157 @@ pub(crate) fn open(fingerprint: u64, flags: u32, leavers: &[u8], out: &mut Vec<u
     out.extend_from_slice(leavers);
 }
 
-/// Appends a part whose length is known only once `write` has written it.
-pub(crate) fn push_part<R>(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> R) -> R {
+/// Appends a portion whose length is known only once `write` has written it.
+pub(crate) fn push_portion<R>(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> R) -> R {
     let at = out.len();
     out.extend_from_slice(&[0; LENGTH]);
     let result = write(out);
-    close_part(out, at, false);
+    close_portion(out, at, false);
     result
 }
 
-/// Writes how long the part that begins at `at` has become.
+/// Writes how long the portion that begins at `at` has become.
 #[inline]
-fn close_part(out: &mut [u8], at: usize, is_refused: bool) {
-    let length = (out.len() - at - LENGTH) as u64 | if is_refused { IS_REFUSED } else { 0 };
-    out[at..at + LENGTH].copy_from_slice(&length.to_le_bytes());
+pub(super) fn close_portion(out: &mut Vec<u8>, at: usize, is_refused: bool) {
+    let refused = if is_refused { IS_REFUSED } else { 0 };
+    let length = out.len() - at - LENGTH;
+    let short = u32::try_from(length).ok().filter(|&length| length < IS_LONG);
+    out[at..at + LENGTH].copy_from_slice(&(short.unwrap_or(IS_LONG) | refused).to_le_bytes());
+    if short.is_none() {
+        make_long(out, at);
+    }
 }
 
-/// Appends what two parts amount to, and says whether that is a refusal.
-fn meld_part(
-    left: Part<'_>,
-    right: Part<'_>,
+/// Puts the length of the portion that begins at `at` between its field and its bytes, which move: so long a portion is
+/// rare, and its bytes are copied more often than this on their way.
+#[cold]
+fn make_long(out: &mut Vec<u8>, at: usize) {
+    let length = (out.len() - at - LENGTH) as u64;
+    out.splice(at + LENGTH..at + LENGTH, length.to_le_bytes());
+}
+
+/// Appends a numbered portion for each of `numbers`, which are rising; nothing where there are none.
+#[inline]
+pub(super) fn push_numbered(
     out: &mut Vec<u8>,
-    meld: impl FnOnce(&[u8], &[u8], &mut Vec<u8>) -> Result,
-) -> bool {
-    let at = out.len();
-    out.extend_from_slice(&[0; LENGTH]);
-    let is_refused = left.is_refused || right.is_refused;
-    if is_refused {
-        // The lower rank's is the one that all get.
-        out.extend_from_slice(if left.is_refused { left.bytes } else { right.bytes });
-    } else if let Err(error) = guard(|| meld(left.bytes, right.bytes, out)) {
-        out.truncate(at + LENGTH);
-        out.extend_from_slice(&error.report());
-        close_part(out, at, true);
-        return true;
+    numbers: &[u32],
+    mut write: impl FnMut(u32, &mut Vec<u8>) -> Result,
+) -> Result {
+    if numbers.is_empty() {
+        return Ok(());
     }
-    close_part(out, at, is_refused);
-    is_refused
+    out.extend_from_slice(&(numbers.len() as u32).to_le_bytes());
+    for &number in numbers {
+        out.extend_from_slice(&number.to_le_bytes());
+        push_portion(out, |out| write(number, out))?;
+    }
+    Ok(())
 }
 
 /// Replaces whatever `out` holds by a failure that all members get.
-pub(crate) fn fail(error: &Error, parts: (u64, u32, &[u8]), out: &mut Vec<u8>) {
+pub(crate) fn fail(error: &Error, header: (u64, u32, &[u8]), out: &mut Vec<u8>) {
     out.clear();
-    open(parts.0, parts.1 | flags::FAILED, parts.2, out);
+    open(header.0, header.1 | flags::FAILED, header.2, out);
     out.extend_from_slice(&error.report());
 }
 
-/// The items' and variables' parts of a melded contribution.
+/// The portions of a melded contribution.
 pub(crate) struct Body<'a>(&'a [u8]);
 
 impl<'a> Body<'a> {
-    pub(crate) fn of(parts: &Parts<'a>) -> Self {
-        Self(parts.body)
+    pub(crate) fn of(contribution: &Contribution<'a>) -> Self {
+        Self(contribution.body)
     }
 
-    /// The next item's part.
     #[inline]
-    pub(crate) fn item(&mut self) -> Result<Part<'a>> {
-        split_part(&mut self.0)
+    pub(crate) fn item(&mut self) -> Result<Portion<'a>> {
+        split_portion(&mut self.0)
     }
 
-    /// Why the step cannot be committed, if an operator has refused in what all contributed. What a prefix would be on
-    /// all of them nobody asks for.
-    #[cold]
-    pub(crate) fn refusal(mut self, parts: &Parts<'_>, items: &Items) -> Result<Option<Error>> {
-        for placed in items.collective().iter().filter(|placed| placed.speaks) {
-            let refusal = self.item()?.refusal();
-            if refusal.is_some() && placed.needs == Needs::Total {
-                return Ok(refusal);
-            }
-        }
-        let mut written = self.entries(parts, flags::WRITTEN)?;
-        while let Some((_, part)) = written.next()? {
-            if let Some(refusal) = part.refusal() {
-                return Ok(Some(refusal));
-            }
-        }
-        Ok(None)
-    }
-
-    /// The section of numbered entries that `flag` announces, if it is there.
-    pub(crate) fn entries(&mut self, parts: &Parts<'_>, flag: u32) -> Result<Entries<'a>> {
-        if !parts.has(flag) {
-            return Ok(Entries { left: 0, bytes: &[] });
+    /// The numbered portions that `flag` announces, if they are there.
+    pub(crate) fn numbered(&mut self, contribution: &Contribution<'_>, flag: u32) -> Result<Portions<'a>> {
+        if !contribution.has(flag) {
+            return Ok(Portions { left: 0, bytes: &[] });
         }
         let left = split_number(&mut self.0)?;
-        let mut entries = Entries { left, bytes: self.0 };
-        let mut behind = Entries { left, bytes: self.0 };
+        let mut portions = Portions { left, bytes: self.0 };
+        let mut behind = Portions { left, bytes: self.0 };
         while behind.next()?.is_some() {}
         let len = self.0.len() - behind.bytes.len();
-        entries.bytes = split(&mut self.0, len)?;
-        Ok(entries)
+        portions.bytes = split(&mut self.0, len)?;
+        Ok(portions)
     }
 }
 
-/// Numbered entries, lowest number first.
+/// Numbered portions, lowest number first.
 #[derive(Clone, Copy)]
-pub(crate) struct Entries<'a> {
-    left: u32,
+pub(crate) struct Portions<'a> {
+    pub(super) left: u32,
     bytes: &'a [u8],
 }
 
-impl<'a> Entries<'a> {
-    pub(crate) fn next(&mut self) -> Result<Option<(u32, Part<'a>)>> {
+impl<'a> Portions<'a> {
+    pub(crate) fn next(&mut self) -> Result<Option<(u32, Portion<'a>)>> {
         if self.left == 0 {
             return Ok(None);
         }
         self.left -= 1;
-        Ok(Some((split_number(&mut self.bytes)?, split_part(&mut self.bytes)?)))
+        Ok(Some((split_number(&mut self.bytes)?, split_portion(&mut self.bytes)?)))
     }
-}
-
-/// Melds contributions with the operators of this processor's items and variables, which S5 makes sure are everybody's.
-pub(crate) struct Melder<'a> {
-    /// `None` on a member that leaves: it takes no part in the step and has no operators for it.
-    pub(crate) operators: Option<(&'a Items, &'a Registry)>,
-    /// Whether this processor's contribution is a bare header.
-    pub(crate) is_bare: bool,
-    /// What this processor is about to do; `None` on a member that leaves.
-    pub(crate) fingerprint: Option<u64>,
-}
-
-impl Meld for Melder<'_> {
-    fn meld(&mut self, left: &[u8], right: &[u8], out: &mut Vec<u8>) {
-        if let (Some((items, registry)), Ok(left), Ok(right)) = (self.operators, Parts::of(left), Parts::of(right))
-            && left.is_whole()
-            && right.is_whole()
-            && left.fingerprint == right.fingerprint
-            && self.fingerprint == Some(left.fingerprint)
-        {
-            // Nearly always.
-            let either = left.flags | right.flags;
-            open(left.fingerprint, either, &[], out);
-            meld_bodies((items, registry), (&left, &right), either, &[], out);
-            return;
-        }
-        self.meld_with_care(left, right, out);
-    }
-
-    fn alike(&self) -> bool {
-        self.is_bare
-    }
-
-    fn wants_before(&self) -> bool {
-        // A member that leaves does not know whether the others ask, and passes on what they may ask for.
-        self.operators.is_none_or(|(items, _)| items.collective().iter().any(|item| item.needs == Needs::Before))
-    }
-}
-
-impl Melder<'_> {
-    /// Melds where somebody leaves, something failed or the members diverge.
-    #[cold]
-    fn meld_with_care(&mut self, left: &[u8], right: &[u8], out: &mut Vec<u8>) {
-        let (left, right) = (self.resolve(left), self.resolve(right));
-        let (left, right) = match (Parts::of(&left), Parts::of(&right)) {
-            (Ok(left), Ok(right)) => (left, right),
-            (Err(error), _) | (_, Err(error)) => {
-                return fail(&error, (self.fingerprint.unwrap_or(0), 0, &[]), out);
-            }
-        };
-        let leavers = [left.leavers, right.leavers].concat();
-        let either = left.flags | right.flags;
-        if either & flags::GAVE_UP != 0 {
-            let failed = if left.has(flags::GAVE_UP) { left } else { right };
-            open(failed.fingerprint, flags::GAVE_UP | flags::FAILED, &leavers, out);
-            out.extend_from_slice(failed.body);
-        } else if left.has(flags::NOBODY) || right.has(flags::NOBODY) {
-            let stays = if left.has(flags::NOBODY) { right } else { left };
-            open(stays.fingerprint, stays.flags, &leavers, out);
-            out.extend_from_slice(stays.body);
-        } else if either & flags::DIVERGED != 0
-            || left.fingerprint != right.fingerprint
-            || self.fingerprint.is_some_and(|mine| mine != left.fingerprint)
-        {
-            // Also where the two agree and this processor does not: its operators are not theirs.
-            open(left.fingerprint, either & !flags::FAILED | flags::DIVERGED, &leavers, out);
-        } else if either & flags::FAILED != 0 {
-            let failed = if left.has(flags::FAILED) { left } else { right };
-            open(failed.fingerprint, either, &leavers, out);
-            out.extend_from_slice(failed.body);
-        } else if let Some((items, registry)) = self.operators {
-            open(left.fingerprint, either, &leavers, out);
-            meld_bodies((items, registry), (&left, &right), either, &leavers, out);
-        } else {
-            // The leavers are listed here; the two below need not say it again, so that each is listed once.
-            open(left.fingerprint, either | flags::DEFERRED, &leavers, out);
-            for side in [left, right] {
-                push_part(out, |out| {
-                    open(side.fingerprint, side.flags, &[], out);
-                    out.extend_from_slice(side.body);
-                });
-            }
-        }
-    }
-
-    /// Melds what a member that left could not, now that the operators are at hand.
-    #[inline]
-    pub(crate) fn resolve<'b>(&mut self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
-        let is_deferred = bytes.len() > HEADER && number(&bytes[8..]) & flags::DEFERRED != 0;
-        if is_deferred && self.operators.is_some() { self.resolve_deferred(bytes) } else { Cow::Borrowed(bytes) }
-    }
-
-    #[cold]
-    fn resolve_deferred<'b>(&mut self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
-        match Parts::of(bytes) {
-            Ok(parts) => {
-                let (mut sides, mut out, mut melded) = (Body::of(&parts), Vec::new(), Vec::new());
-                let mut side = || sides.item()?.get();
-                match (side(), side()) {
-                    (Ok(left), Ok(right)) => self.meld(left, right, &mut melded),
-                    (Err(error), _) | (_, Err(error)) => fail(&error, (0, 0, &[]), &mut melded),
-                }
-                if let Ok(sides) = Parts::of(&melded) {
-                    open(sides.fingerprint, sides.flags, parts.leavers, &mut out);
-                    out.extend_from_slice(sides.body);
-                }
-                Cow::Owned(out)
-            }
-            Err(_) => Cow::Borrowed(bytes),
-        }
-    }
-}
-
-/// Appends what the bodies of two contributions amount to, behind a header that says `flags`.
-#[inline]
-fn meld_bodies(
-    operators: (&Items, &Registry),
-    (left, right): (&Parts<'_>, &Parts<'_>),
-    flags: u32,
-    leavers: &[u8],
-    out: &mut Vec<u8>,
-) {
-    match meld_parts(operators, left, right, out) {
-        Ok(false) => {}
-        Ok(true) => out[8..12].copy_from_slice(&(flags | flags::REFUSED).to_le_bytes()),
-        Err(error) => fail(&error, (left.fingerprint, flags, leavers), out),
-    }
-}
-
-/// Says whether an operator has refused.
-fn meld_parts(
-    (items, registry): (&Items, &Registry),
-    left: &Parts<'_>,
-    right: &Parts<'_>,
-    out: &mut Vec<u8>,
-) -> Result<bool> {
-    let mut is_refused = false;
-    let (mut left_body, mut right_body) = (Body::of(left), Body::of(right));
-    for placed in items.collective().iter().filter(|placed| placed.speaks) {
-        let (left, right) = (left_body.item()?, right_body.item()?);
-        is_refused |= meld_part(left, right, out, |left, right, out| placed.item.meld(left, right, out));
-    }
-    if (left.flags | right.flags) & (flags::WRITTEN | flags::DROPPED) == 0 {
-        return Ok(is_refused);
-    }
-    let (lefts, rights) = (left_body.entries(left, flags::WRITTEN)?, right_body.entries(right, flags::WRITTEN)?);
-    is_refused |= merge(lefts, rights, out, |number, left, right, out| {
-        let variable = registry.variable(number).ok_or_else(damaged)?;
-        variable.meld(left, right, out)
-    })?;
-    let (lefts, rights) = (left_body.entries(left, flags::DROPPED)?, right_body.entries(right, flags::DROPPED)?);
-    merge(lefts, rights, out, |_, left, right, out| {
-        out.extend_from_slice(left);
-        out.extend_from_slice(right);
-        Ok(())
-    })?;
-    Ok(is_refused)
-}
-
-/// Merges two lists of numbered entries; those that are in both go through `meld`. Says whether one is a refusal.
-fn merge(
-    mut lefts: Entries<'_>,
-    mut rights: Entries<'_>,
-    out: &mut Vec<u8>,
-    mut meld: impl FnMut(u32, &[u8], &[u8], &mut Vec<u8>) -> Result,
-) -> Result<bool> {
-    if lefts.left == 0 && rights.left == 0 {
-        return Ok(false);
-    }
-    let mut is_refused = false;
-    let at = out.len();
-    out.extend_from_slice(&[0; 4]);
-    let mut count = 0u32;
-    let (mut left, mut right) = (lefts.next()?, rights.next()?);
-    loop {
-        let number = match (left, right) {
-            (None, None) => break,
-            (Some((number, _)), None) | (None, Some((number, _))) => number,
-            (Some((left, _)), Some((right, _))) => left.min(right),
-        };
-        let from_left = left.filter(|&(at, _)| at == number);
-        let from_right = right.filter(|&(at, _)| at == number);
-        out.extend_from_slice(&number.to_le_bytes());
-        match (from_left, from_right) {
-            (Some((_, left)), Some((_, right))) => {
-                is_refused |= meld_part(left, right, out, |left, right, out| meld(number, left, right, out));
-            }
-            (Some((_, only)), None) | (None, Some((_, only))) => {
-                is_refused |= only.is_refused;
-                let at = out.len();
-                out.extend_from_slice(&[0; LENGTH]);
-                out.extend_from_slice(only.bytes);
-                close_part(out, at, only.is_refused);
-            }
-            (None, None) => return Err(damaged()),
-        }
-        count += 1;
-        if from_left.is_some() {
-            left = lefts.next()?;
-        }
-        if from_right.is_some() {
-            right = rights.next()?;
-        }
-    }
-    out[at..at + 4].copy_from_slice(&count.to_le_bytes());
-    Ok(is_refused)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn bare(fingerprint: u64, flags: u32, leavers: &[u32]) -> Vec<u8> {
-        let mut out = Vec::new();
-        let leavers: Vec<u8> = leavers.iter().flat_map(|rank| rank.to_le_bytes()).collect();
-        open(fingerprint, flags, &leavers, &mut out);
-        out
-    }
-
-    fn melded(left: &[u8], right: &[u8]) -> Vec<u8> {
-        let mut out = Vec::new();
-        let (items, registry) = (Items::default(), Registry::default());
-        Melder { operators: Some((&items, &registry)), is_bare: true, fingerprint: None }.meld(left, right, &mut out);
-        out
-    }
-
-    #[test]
-    fn equal_headers_meld_into_themselves() {
-        assert_eq!(melded(&bare(7, 0, &[]), &bare(7, 0, &[])), bare(7, 0, &[]));
-    }
-
-    #[test]
-    fn different_fingerprints_diverge_and_stay_so() {
-        let diverged = melded(&bare(7, 0, &[]), &bare(8, 0, &[]));
-        assert_eq!(diverged, bare(7, flags::DIVERGED, &[]));
-        assert_eq!(melded(&bare(7, 0, &[]), &diverged), bare(7, flags::DIVERGED, &[]));
-    }
-
-    #[test]
-    fn leavers_have_no_fingerprint_and_are_listed() {
-        let left = melded(&bare(0, flags::NOBODY, &[0]), &bare(8, 0, &[]));
-        assert_eq!(left, bare(8, 0, &[0]));
-        assert_eq!(melded(&left, &bare(0, flags::NOBODY, &[5])), bare(8, 0, &[0, 5]));
-        assert_eq!(
-            melded(&bare(0, flags::NOBODY, &[0]), &bare(0, flags::NOBODY, &[1])),
-            bare(0, flags::NOBODY, &[0, 1])
-        );
-    }
-
-    #[test]
-    fn what_a_leaver_cannot_meld_is_melded_later_with_each_leaver_listed_once() {
-        let mut leaver = Melder { operators: None, is_bare: false, fingerprint: None };
-        let mut deferred = Vec::new();
-        leaver.meld(&bare(8, 0, &[2]), &bare(8, flags::READS, &[4]), &mut deferred);
-        assert!(Parts::of(&deferred).unwrap().has(flags::DEFERRED));
-        assert_eq!(melded(&deferred, &bare(8, 0, &[6])), bare(8, flags::READS, &[2, 4, 6]));
-    }
-
     /// Memory that is never touched takes no room, so that this needs none.
     #[test]
-    fn a_part_may_be_longer_than_32_bits_can_say() {
+    fn a_portion_may_be_longer_than_32_bits_can_say() {
         const LONG: usize = (5 << 30) + 3;
-        let mut out = vec![0; HEADER + LENGTH + LONG];
-        for is_refused in [false, true] {
-            close_part(&mut out, HEADER, is_refused);
-            let parts = Parts::of(&out).unwrap();
-            let mut body = Body::of(&parts);
-            let part = body.item().unwrap();
-            assert_eq!((part.bytes.len(), part.is_refused), (LONG, is_refused));
+        let mut out = vec![0; HEADER + LENGTH + 8 + LONG];
+        let mut say = |field: u32, length: u64| {
+            out[HEADER..HEADER + LENGTH].copy_from_slice(&field.to_le_bytes());
+            out[HEADER + LENGTH..HEADER + LENGTH + 8].copy_from_slice(&length.to_le_bytes());
+            let contribution = Contribution::of(&out).unwrap();
+            let mut body = Body::of(&contribution);
+            let portion = body.item().ok()?;
             assert!(body.0.is_empty());
-        }
+            Some((portion.bytes.len(), portion.is_refused))
+        };
+        assert_eq!(say(IS_LONG, LONG as u64), Some((LONG, false)));
+        assert_eq!(say(IS_LONG | IS_REFUSED, LONG as u64), Some((LONG, true)));
         // A length that is not there is an error, whatever it is.
-        for len in [LONG as u64 + 1, u64::MAX] {
-            out[HEADER..HEADER + LENGTH].copy_from_slice(&len.to_le_bytes());
-            assert!(Body::of(&Parts::of(&out).unwrap()).item().is_err());
+        assert_eq!(say(IS_LONG, LONG as u64 + 1), None);
+        assert_eq!(say(IS_LONG, u64::MAX), None);
+    }
+
+    /// X5: whoever stays must find itself among those who do.
+    #[test]
+    fn leavers_that_nobody_could_have_listed_are_damage() {
+        let left = |ranks: &[u32]| {
+            let (mut out, leavers) = (Vec::new(), ranks.iter().flat_map(|rank| rank.to_le_bytes()).collect::<Vec<_>>());
+            open(7, 0, &leavers, &mut out);
+            Contribution::of(&out).unwrap().left(4, 1)
+        };
+        assert_eq!(left(&[0, 2, 3]).unwrap(), [0, 2, 3]);
+        for ranks in [&[1][..], &[4], &[u32::MAX], &[2, 0], &[2, 2]] {
+            assert_eq!(left(ranks).unwrap_err().kind(), ErrorKind::Damaged, "{ranks:?}");
         }
     }
 
     #[test]
-    fn damaged_contributions_become_a_failure() {
-        for cut in 0..HEADER {
-            let out = melded(&bare(7, 0, &[])[..cut], &bare(7, 0, &[]));
-            assert!(Parts::of(&out).unwrap().has(flags::FAILED), "cut at {cut}");
-        }
-        let out = melded(&bare(7, flags::WRITTEN, &[]), &bare(7, flags::WRITTEN, &[]));
-        assert!(Parts::of(&out).unwrap().has(flags::FAILED));
+    fn a_long_portion_is_read_as_it_was_written() {
+        let mut out = Vec::new();
+        open(7, 0, &[], &mut out);
+        out.extend_from_slice(&(IS_LONG | IS_REFUSED).to_le_bytes());
+        out.extend_from_slice(b"long");
+        make_long(&mut out, HEADER);
+        push_portion(&mut out, |out| out.extend_from_slice(b"short"));
+        let contribution = Contribution::of(&out).unwrap();
+        let mut body = Body::of(&contribution);
+        let (long, short) = (body.item().unwrap(), body.item().unwrap());
+        assert_eq!((long.bytes, long.is_refused), (&b"long"[..], true));
+        assert_eq!((short.bytes, short.is_refused), (&b"short"[..], false));
+        assert!(body.0.is_empty());
     }
 }

@@ -1,84 +1,12 @@
-//! Records: what travels between two members besides the wave.
-//!
-//! ```text
-//! address u32 | kind u8 | length u24 | the length again, u64, where 24 bits are too few | that many bytes
-//! ```
-//!
-//! Short, so that a put of 8 bytes travels in the cache line that its target waits for anyway.
-//!
-//! A record is addressed to an item of the step or to an object of the group. Where two members share memory, a record
-//! may stand for an object that moves along with the bytes; its length is 0 then.
+//! The trays that go from member to member at a boundary, and the records in them.
 
-use crate::error::{Error, ErrorKind, Result};
+use super::record::{self, Address, LONG, Payload, Record, Tag, damaged};
+use crate::error::Result;
 use fabric::{Circle, Tray};
 use std::any::Any;
 
-/// Whom a record is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Address {
-    /// An item of the step, by number.
-    Item(u32),
-    /// An object of the group, by number.
-    Object(u32),
-}
-
-/// What a record brings.
-pub(crate) enum Payload<'a> {
-    /// Bytes.
-    Bytes(&'a [u8]),
-    /// An object that has moved here.
-    Moved(Box<dyn Any + Send>),
-}
-
-impl<'a> Payload<'a> {
-    /// The bytes; a moved object is not expected.
-    pub(crate) fn bytes(self) -> Result<&'a [u8]> {
-        match self {
-            Self::Bytes(bytes) => Ok(bytes),
-            Self::Moved(_) => Err(damaged()),
-        }
-    }
-}
-
-/// What to do with a record, and when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Commit its bytes.
-    Data = 0,
-    /// Commit the object that moves with it.
-    Moved = 1,
-    /// Answer it before anything is committed.
-    Request = 2,
-    /// A transfer from area to area.
-    Notice = 3,
-    /// Answer it after everything is committed.
-    Mirror = 4,
-    /// Forget what its sender has posted before it for this boundary: the step that posted it never closed.
-    Recall = 5,
-}
-
-impl Kind {
-    fn read(header: u64) -> Result<Self> {
-        Ok(match (header >> 32) as u8 {
-            0 => Self::Data,
-            1 => Self::Moved,
-            2 => Self::Request,
-            3 => Self::Notice,
-            4 => Self::Mirror,
-            5 => Self::Recall,
-            _ => return Err(damaged()),
-        })
-    }
-}
-
-/// The length of a record's header, and of that of a long one.
-const SHORT: usize = 8;
-const LONG: usize = 16;
 /// From so many bytes on it pays to look after the memory they go to.
 const MANY: usize = 1 << 20;
-/// A length that says: look behind the header.
-const TOO_LONG: usize = (1 << 24) - 1;
-const ITEM: u32 = 1 << 31;
 
 /// What this processor has for each of the others, in the order of issue.
 #[derive(Default)]
@@ -104,10 +32,10 @@ impl Outbox {
         &mut self,
         to: usize,
         address: Address,
-        kind: Kind,
+        tag: Tag,
         write: impl FnOnce(&mut Vec<u8>) -> R,
     ) -> R {
-        self.push_sized(to, address, kind, 0, write)
+        self.push_sized(to, address, tag, 0, write)
     }
 
     /// The same, of which about `expected` bytes are expected.
@@ -116,7 +44,7 @@ impl Outbox {
         &mut self,
         to: usize,
         address: Address,
-        kind: Kind,
+        tag: Tag,
         expected: usize,
         write: impl FnOnce(&mut Vec<u8>) -> R,
     ) -> R {
@@ -124,43 +52,13 @@ impl Outbox {
         if expected >= MANY {
             tray.make_room(expected + LONG);
         }
-        let bytes = &mut tray.bytes;
-        let at = bytes.len();
-        let mut header = if expected < TOO_LONG { SHORT } else { LONG };
-        // The padding is a constant, so that this is one store and no call.
-        bytes.extend_from_slice(&[0; SHORT]);
-        if header == LONG {
-            bytes.extend_from_slice(&[0; LONG - SHORT]);
-        }
-        // A value's own code may unwind, and the program may catch that: half a record must not stay.
-        let mut unwinding = TakeBack { bytes, at };
-        let result = write(unwinding.bytes);
-        unwinding.at = usize::MAX;
-        drop(unwinding);
-        let bytes = &mut self.trays[to].bytes;
-        let len = bytes.len() - at - header;
-        if header == SHORT && len >= TOO_LONG {
-            // Longer than expected: everything moves up once.
-            bytes.splice(at + SHORT..at + SHORT, [0; LONG - SHORT]);
-            header = LONG;
-        }
-        let address = match address {
-            Address::Item(number) => number | ITEM,
-            Address::Object(number) => number,
-        };
-        let short = if header == SHORT { len } else { TOO_LONG };
-        let word = u64::from(address) | (kind as u64) << 32 | (short as u64) << 40;
-        bytes[at..at + SHORT].copy_from_slice(&word.to_le_bytes());
-        if header == LONG {
-            bytes[at + SHORT..at + LONG].copy_from_slice(&(len as u64).to_le_bytes());
-        }
-        result
+        record::append(&mut tray.bytes, (address, tag), expected, write)
     }
 
-    /// Appends a record for `to` that stands for `object`; the two must share memory.
-    pub(crate) fn push_moved(&mut self, to: usize, address: Address, object: Box<dyn Any + Send>) {
-        self.push(to, address, Kind::Moved, |_| ());
-        self.tray(to).moved.push(object);
+    /// Appends a record for `to` that stands for `value`; the two must share memory.
+    pub(crate) fn push_moved(&mut self, to: usize, address: Address, value: Box<dyn Any + Send>) {
+        self.push(to, address, Tag::Moved, |_| ());
+        self.tray(to).moved.push(value);
     }
 
     fn tray(&mut self, to: usize) -> &mut Tray {
@@ -177,7 +75,6 @@ impl Outbox {
         self.filled.is_empty()
     }
 
-    /// Whether trays were posted before the boundary.
     pub(crate) fn has_posted(&self) -> bool {
         !self.early.is_empty()
     }
@@ -213,26 +110,29 @@ impl Outbox {
     /// Drops what a step has left that will not close, and recalls what of it has gone already (X6).
     ///
     /// The recall stays in the tray, before whatever comes next, so it reaches whom it is for in the next meeting.
-    pub(crate) fn recall(&mut self) {
+    #[must_use = "what was to be moved are values of the program; dropping them may unwind"]
+    pub(crate) fn recall(&mut self) -> Vec<Box<dyn Any + Send>> {
         (self.carries, self.doubts) = (false, false);
+        let mut moved = Vec::new();
         for to in self.filled.drain(..) {
+            moved.append(&mut self.trays[to].moved);
             self.trays[to].clear();
         }
         for to in std::mem::take(&mut self.early) {
-            self.push(to, Address::Object(0), Kind::Recall, |_| ());
+            self.push(to, Address::Tenant(0), Tag::Recall, |_| ());
             // Until the meeting it may have to be said again.
             self.early.push(to);
         }
+        moved
     }
 
-    /// Forgets which trays have gone, and drops the others: the meeting that all of them were for is at hand, or it
-    /// fails and nobody takes them.
+    /// Forgets which trays have gone, and drops the others: their meeting is at hand, or it fails.
+    #[inline]
     pub(crate) fn close(&mut self) {
         (self.carries, self.doubts) = (false, false);
         self.early.clear();
-        for to in self.filled.drain(..) {
-            self.trays[to].clear();
-        }
+        self.filled.iter().for_each(|&to| self.trays[to].clear());
+        self.filled.clear();
     }
 
     /// Takes back the records for the items of this number and above, of a call that was refused.
@@ -247,55 +147,13 @@ impl Outbox {
                     break;
                 }
                 at += record.len;
-                moving += usize::from(record.kind == Kind::Moved);
+                moving += usize::from(record.tag == Tag::Moved);
             }
             // They are the last: whoever was refused had the step to itself.
             bytes.truncate(at);
             moved.truncate(moving);
             at > 0
         });
-    }
-}
-
-/// Cuts a record off again unless it was finished.
-struct TakeBack<'a> {
-    bytes: &'a mut Vec<u8>,
-    at: usize,
-}
-
-impl Drop for TakeBack<'_> {
-    fn drop(&mut self) {
-        self.bytes.truncate(self.at);
-    }
-}
-
-/// The head of a record, and how long it is as a whole.
-struct Record {
-    address: Address,
-    kind: Kind,
-    len: usize,
-}
-
-impl Record {
-    /// The first record of these bytes, if there is one, with its payload.
-    #[inline]
-    fn read(bytes: &[u8]) -> Result<Option<(Self, &[u8])>> {
-        if bytes.is_empty() {
-            return Ok(None);
-        }
-        let (header, mut rest) = bytes.split_first_chunk().ok_or_else(damaged)?;
-        let header = u64::from_le_bytes(*header);
-        let mut len = (header >> 40) as usize;
-        if len == TOO_LONG {
-            let (long, behind) = rest.split_first_chunk().ok_or_else(damaged)?;
-            len = usize::try_from(u64::from_le_bytes(*long)).map_err(|_| damaged())?;
-            rest = behind;
-        }
-        let payload = rest.get(..len).ok_or_else(damaged)?;
-        let number = header as u32;
-        let address = if number & ITEM == 0 { Address::Object(number) } else { Address::Item(number & !ITEM) };
-        let len = bytes.len() - rest.len() + len;
-        Ok(Some((Self { address, kind: Kind::read(header)?, len }, payload)))
     }
 }
 
@@ -353,31 +211,31 @@ impl Inbox {
         self.used = 0;
     }
 
-    /// Hands every record of one of these kinds to `take`, by source rank and then by order of issue.
+    /// Hands every record with one of these tags to `take`, by source rank and then by order of issue.
     #[inline]
-    pub(crate) fn visit(&mut self, kinds: &[Kind], take: impl FnMut(usize, Address, Payload<'_>) -> Result) -> Result {
-        self.visit_those(kinds, |_| true, take)
+    pub(crate) fn visit(&mut self, tags: &[Tag], take: impl FnMut(usize, Address, Payload<'_>) -> Result) -> Result {
+        self.visit_those(tags, |_| true, take)
     }
 
     /// The same with those records alone that are for somebody whom `is_for` names.
     pub(crate) fn visit_those(
         &mut self,
-        kinds: &[Kind],
+        tags: &[Tag],
         mut is_for: impl FnMut(Address) -> bool,
         mut take: impl FnMut(usize, Address, Payload<'_>) -> Result,
     ) -> Result {
         for (from, tray) in &mut self.trays[..self.used] {
             let mut bytes = &tray.bytes[..];
             let mut moved = tray.moved.iter_mut();
-            while let Some((Record { address, kind, len }, payload)) = Record::read(bytes)? {
+            while let Some((Record { address, tag, len }, payload)) = Record::read(bytes)? {
                 bytes = &bytes[len..];
-                let object = if kind == Kind::Moved { Some(moved.next().ok_or_else(damaged)?) } else { None };
-                if !kinds.contains(&kind) || !is_for(address) {
+                let value = if tag == Tag::Moved { Some(moved.next().ok_or_else(damaged)?) } else { None };
+                if !tags.contains(&tag) || !is_for(address) {
                     continue;
                 }
-                match object {
+                match value {
                     // What is left in its place is never looked at again.
-                    Some(object) => take(*from, address, Payload::Moved(std::mem::replace(object, Box::new(()))))?,
+                    Some(value) => take(*from, address, Payload::Moved(std::mem::replace(value, Box::new(()))))?,
                     None => take(*from, address, Payload::Bytes(payload))?,
                 }
             }
@@ -389,76 +247,53 @@ impl Inbox {
 /// Whether what was posted before this tray does not count.
 #[inline]
 fn is_recall(tray: &Tray) -> bool {
-    matches!(Record::read(&tray.bytes), Ok(Some((Record { kind: Kind::Recall, .. }, _))))
-}
-
-/// Appends numbers to a record.
-#[inline]
-pub(crate) fn push_words(out: &mut Vec<u8>, words: &[u64]) {
-    for word in words {
-        out.extend_from_slice(&word.to_le_bytes());
-    }
-}
-
-/// Takes numbers off the front of a record.
-#[inline]
-pub(crate) fn read_words<const N: usize>(bytes: &mut &[u8]) -> Result<[u64; N]> {
-    let mut words = [0; N];
-    for word in &mut words {
-        let (head, rest) = bytes.split_first_chunk().ok_or_else(damaged)?;
-        *word = u64::from_le_bytes(*head);
-        *bytes = rest;
-    }
-    Ok(words)
-}
-
-pub(crate) fn damaged() -> Error {
-    Error::new(ErrorKind::Damaged, "a record from another processor makes no sense")
+    matches!(Record::read(&tray.bytes), Ok(Some((Record { tag: Tag::Recall, .. }, _))))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::record::SHORT, *};
+    use crate::error::ErrorKind;
 
     fn inbox(bytes: Vec<u8>) -> Inbox {
         Inbox { trays: vec![(3, Tray { bytes, moved: Vec::new() })], used: 1 }
     }
 
-    fn record(address: Address, kind: Kind, payload: &[u8]) -> Vec<u8> {
+    fn record(address: Address, tag: Tag, payload: &[u8]) -> Vec<u8> {
         let mut outbox = Outbox::default();
-        outbox.push(0, address, kind, |out| out.extend_from_slice(payload));
+        outbox.push(0, address, tag, |out| out.extend_from_slice(payload));
         outbox.trays.remove(0).bytes
     }
 
     #[test]
     fn records_come_out_as_they_went_in_and_by_kind() {
         let bytes = [
-            record(Address::Item(4), Kind::Data, b"abc"),
-            record(Address::Object(2), Kind::Request, b""),
-            record(Address::Object(9), Kind::Data, b"d"),
+            record(Address::Item(4), Tag::Data, b"abc"),
+            record(Address::Tenant(2), Tag::ReadBefore, b""),
+            record(Address::Tenant(9), Tag::Data, b"d"),
         ]
         .concat();
         let mut seen = Vec::new();
         inbox(bytes)
-            .visit(&[Kind::Data], |from, address, payload| {
+            .visit(&[Tag::Data], |from, address, payload| {
                 seen.push((from, address, payload.bytes()?.to_vec()));
                 Ok(())
             })
             .unwrap();
-        assert_eq!(seen, [(3, Address::Item(4), b"abc".to_vec()), (3, Address::Object(9), b"d".to_vec())]);
+        assert_eq!(seen, [(3, Address::Item(4), b"abc".to_vec()), (3, Address::Tenant(9), b"d".to_vec())]);
     }
 
     #[test]
     fn every_damaged_record_is_an_error_and_none_is_read_past_its_end() {
-        let whole = record(Address::Item(4), Kind::Data, b"abc");
+        let whole = record(Address::Item(4), Tag::Data, b"abc");
         for cut in 1..whole.len() {
-            let read = inbox(whole[..cut].to_vec()).visit(&[Kind::Data], |_, _, _| Ok(()));
+            let read = inbox(whole[..cut].to_vec()).visit(&[Tag::Data], |_, _, _| Ok(()));
             assert_eq!(read.unwrap_err().kind(), ErrorKind::Damaged, "cut at {cut}");
         }
         for at in 4..SHORT {
             let mut flipped = whole.clone();
             flipped[at] ^= 0xFF;
-            let read = inbox(flipped).visit(&[Kind::Data, Kind::Moved], |_, _, _| Ok(()));
+            let read = inbox(flipped).visit(&[Tag::Data, Tag::Moved], |_, _, _| Ok(()));
             assert_eq!(read.unwrap_err().kind(), ErrorKind::Damaged, "flipped at {at}");
         }
     }

@@ -7,10 +7,12 @@
 //! run as a whole is ended at once.
 
 use super::{
-    contribution::{self, Melder, Parts, flags},
-    core::{Core, Phase},
+    contribution::{self, Contribution, flags},
+    core::Core,
     items::Item,
-    settle::Pending,
+    meld::Melder,
+    membership::Phase,
+    pending::Pending,
     step::Step,
 };
 use crate::{
@@ -20,6 +22,7 @@ use crate::{
 use fabric::{Failure, Melded};
 use std::{
     any::{Any, type_name},
+    iter::successors,
     panic::{Location, resume_unwind},
 };
 
@@ -28,7 +31,7 @@ impl Core {
     pub(super) fn fail_with(&self, error: Error) {
         self.stir();
         // The first one counts.
-        self.failing.borrow_mut().get_or_insert(error);
+        self.log.failing.borrow_mut().get_or_insert(error);
     }
 
     /// Ends the body of a subgroup, which has returned or unwound. The outer result is fatal to the run.
@@ -44,7 +47,7 @@ impl Core {
                 Some(error) if self.can_fail_alone() => error.clone(),
                 _ => {
                     // The rest of the subgroup must not wait for this processor, even if the program catches the panic.
-                    self.circle.borrow().alarm().raise(panics::last_words(self.processor, &*payload));
+                    self.wire.circle().alarm().raise(panics::last_words(self.processor, &*payload));
                     resume_unwind(payload)
                 }
             },
@@ -52,12 +55,21 @@ impl Core {
         self.end_failing(&error).map(|_| Err(error))
     }
 
-    /// Ends the root group's body on this processor; the error is the run's, and everybody's.
-    pub(crate) fn end_run<T>(&self, returned: Result<T, BoxError>, site: &'static Location<'static>) -> Result<T> {
+    /// Ends the root group here; the error is everybody's. If no body `may_fail`, nobody waits for the others.
+    pub(crate) fn end_run<T>(
+        &self,
+        returned: Result<T, BoxError>,
+        may_fail: bool,
+        site: &'static Location<'static>,
+    ) -> Result<T> {
         let returned = returned.map_err(|source| self.returned(source, site));
         let other = match &returned {
             // Somebody else may have an error to tell.
-            Ok(_) if self.size.get() > 1 => self.meet_last(flags::NOBODY, &[])?,
+            Ok(_) if may_fail && self.size() > 1 => self.meet_last(flags::NOBODY, &[])?,
+            Ok(_) if self.size() > 1 => {
+                self.leave()?;
+                None
+            }
             Ok(_) => None,
             Err(error) => self.end_failing(error)?,
         };
@@ -68,86 +80,94 @@ impl Core {
 
     /// Ends the group for this processor: the rest go on without it.
     pub(crate) fn end(&self) -> Result {
-        let outcome = if self.size.get() > 1 { self.leave() } else { Ok(()) };
+        let outcome = if self.size() > 1 { self.leave() } else { Ok(()) };
         self.close();
         outcome
     }
 
-    /// Ends the group with an error, which whoever is in its next meeting gets. Returns the error that counts, if
-    /// somebody else's does.
+    /// Ends the group with an error, which its next meeting tells. Returns the error of another member, if that counts.
     fn end_failing(&self, error: &Error) -> Result<Option<Error>> {
         if !self.can_fail_alone() {
             return Err(self.give_up(error));
         }
         let other =
-            if self.size.get() > 1 { self.meet_last(flags::GAVE_UP | flags::FAILED, &error.report())? } else { None };
+            if self.size() > 1 { self.meet_last(flags::GAVE_UP | flags::FAILED, &error.report())? } else { None };
         self.close();
         Ok(other)
     }
 
     /// Whether nobody can wait for this processor anywhere but at the group's next meeting.
     fn can_fail_alone(&self) -> bool {
-        matches!(self.phase.get(), Phase::Between | Phase::Step)
-            && !self.has_post.get()
-            && self.circle.borrow().alarm().raised().is_none()
+        matches!(self.phase(), Phase::Between | Phase::Step)
+            && !self.wire.has_channels()
+            && self.wire.circle().alarm().raised().is_none()
     }
 
     /// An error that the body has returned, with this member's rank.
     #[cold]
     fn returned(&self, source: BoxError, site: &Location<'_>) -> Error {
-        Error::of_program(source, self.processor, &self.sources, |text| {
-            let (rank, path) = (self.rank.get(), self.path());
-            format!(
-                "step {} of group {path}: rank {rank} returned an error: {text} ({})",
-                self.steps.get(),
-                place(site)
-            )
+        Error::of_program(source, self.processor, &self.causes, |source| {
+            let what = format!("rank {} returned an error: {} ({})", self.rank(), in_one_line(source), place(site));
+            self.in_step(what)
         })
     }
 
-    fn close(&self) {
-        self.phase.set(Phase::Ended);
-        self.registry.borrow_mut().clear();
-        self.annex.take();
-    }
-
-    /// Recalls what has gone of a step whose body unwound and was caught: it counts as little as if this member had
-    /// stayed.
+    /// Recalls what has gone of a step whose body unwound: it must not count.
     fn recall(&self) -> Result {
-        let mut outbox = self.outbox.borrow_mut();
-        outbox.recall();
-        outbox.post(&mut **self.circle.borrow_mut(), &[])
+        let mut outbox = self.wire.outbox.borrow_mut();
+        let recalled = outbox.recall();
+        let outcome = outbox.post(&mut **self.wire.circle_mut(), &[]);
+        drop(outbox);
+        panics::discard(recalled);
+        outcome
     }
 
-    /// Says goodbye in the group's next meeting.
     fn leave(&self) -> Result {
-        if self.has_post.get() {
-            self.gather_at_post(None)?;
-        }
+        self.wire.look_aside(self, None)?;
         self.recall()?;
         let mine = self.last_words(flags::NOBODY, &[]);
-        Ok(self.circle.borrow_mut().leave(&mine, &mut without_operators())?)
+        Ok(self.wire.circle_mut().leave(&mine, &mut without_operators())?)
     }
 
     /// The same, and waits for what comes of the meeting: the error that somebody has ended with.
     fn meet_last(&self, flags: u32, report: &[u8]) -> Result<Option<Error>> {
-        if self.has_post.get() {
-            self.gather_at_post(None)?;
-        }
+        self.wire.look_aside(self, None)?;
         self.recall()?;
         let (mine, mut melded) = (self.last_words(flags, report), Melded::default());
-        self.circle.borrow_mut().meet(&mine, &mut without_operators(), &mut melded)?;
-        let total = Parts::of(&melded.total)?;
+        self.wire.circle_mut().meet(&mine, &mut without_operators(), &mut melded)?;
+        let total = Contribution::of(&melded.total)?;
         let failure = || Failure::GaveUp { rank: self.processor, report: total.body.into() };
-        Ok(total.has(flags::GAVE_UP).then(|| self.sources.complete(Error::from(failure()))))
+        Ok(total.has(flags::GAVE_UP).then(|| self.causes.complete(Error::from(failure()))))
     }
 
     fn last_words(&self, flags: u32, report: &[u8]) -> Vec<u8> {
         let mut mine = Vec::with_capacity(contribution::HEADER + 4 + report.len());
-        contribution::open(0, flags, &(self.rank.get() as u32).to_le_bytes(), &mut mine);
+        contribution::open(0, flags, &(self.rank() as u32).to_le_bytes(), &mut mine);
         mine.extend_from_slice(report);
         mine
     }
+}
+
+/// So many causes of an error are said: an error may be its own.
+const CAUSES: usize = 32;
+
+/// What an error of the program says, with its causes. That is code of the program, which may panic.
+#[cold]
+fn in_one_line(source: &(dyn std::error::Error + 'static)) -> String {
+    let say = || {
+        let mut text = String::new();
+        for error in successors(Some(source), |error| error.source()).take(1 + CAUSES) {
+            let words = error.to_string().lines().collect::<Vec<_>>().join("; ");
+            // Some errors repeat their causes.
+            if text.is_empty() {
+                text = words;
+            } else if !text.contains(&words) {
+                text = format!("{text}: {words}");
+            }
+        }
+        Ok(text)
+    };
+    panics::guard("its text", say).unwrap_or_else(|error| error.to_string())
 }
 
 /// A member that leaves takes no part in the step, so it has no operators for it.
@@ -192,9 +212,9 @@ impl Step {
     pub fn agree<T: 'static, E: Into<BoxError>>(&self, result: Result<T, E>) -> Pending<T> {
         let (core, site) = (&*self.core, Location::caller());
         let value = result.map_err(|error| {
-            let error = Error::of_program(error.into(), core.processor, &core.sources, |text| {
-                let (step, path, rank) = (core.steps.get(), core.path(), core.rank.get());
-                format!("step {step} of group {path}: rank {rank} brought an error: {text} ({})", place(site))
+            let error = Error::of_program(error.into(), core.processor, &core.causes, |source| {
+                let text = in_one_line(source);
+                core.in_step(format!("rank {} brought an error: {text} ({})", core.rank(), place(site)))
             });
             core.fail_with(error);
         });

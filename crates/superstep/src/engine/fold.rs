@@ -35,19 +35,18 @@ impl Rule {
     }
 }
 
-/// The error of copies that should be the same; `name` is what a message calls them.
+/// The error of copies that should be the same; `name` is what an error calls them.
 #[cold]
 fn differ(name: &dyn Fn() -> String) -> Error {
     let message = format!("copies of {} that should be the same differ", name());
     Error::new(ErrorKind::ReplicaDiverged, message)
 }
 
-/// Calls an operator; what it panics with becomes an error.
 pub(crate) fn guard<R>(operate: impl FnOnce() -> Result<R>) -> Result<R> {
     panics::guard("a combine function", operate)
 }
 
-/// Makes one encoded value of two. `combine` is the operator's function, and `name` what a message calls the values.
+/// Makes one encoded value of two. `combine` is the operator's function, and `name` what an error calls the values.
 pub(crate) fn fold<T: Value>(
     rule: Rule,
     combine: impl FnOnce(&mut T, &T),

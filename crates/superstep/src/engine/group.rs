@@ -1,20 +1,22 @@
 //! Processors that step together.
 
 use super::{
-    boundary::Kind,
-    core::{Core, Phase},
-    outcome::Outcome,
+    core::Core,
+    fingerprint::Occasion,
+    membership::{Membership, Phase},
+    outcome::Plain,
     settle::{Settle, Settled},
-    split::{Splitting, run_split},
     step::Step,
 };
-use crate::error::{Result, Sources};
-use fabric::Circle;
-use std::{
-    marker::PhantomData,
-    panic::{AssertUnwindSafe, Location, catch_unwind},
-    rc::Rc,
+use crate::{
+    error::{Causes, Result},
+    panics,
 };
+use fabric::Circle;
+use std::{marker::PhantomData, panic::Location, rc::Rc};
+
+/// What the boundary of a plain step is about.
+const STEP: Occasion = Occasion::new("step");
 
 /// A group of processors that step together, as one of them sees it.
 ///
@@ -54,9 +56,9 @@ impl Group {
         circle: Box<dyn Circle>,
         site: &'static Location<'static>,
         first_step: u64,
-        sources: Sources,
+        causes: Causes,
     ) -> Self {
-        Self::new(Core::new(circle, 0, None, 0, site, first_step, sources))
+        Self::new(Core::new(circle, None, (0, 0), site, first_step, causes))
     }
 
     pub(crate) fn core(&self) -> &Rc<Core> {
@@ -71,7 +73,7 @@ impl Group {
     /// ```
     #[inline]
     pub fn rank(&self) -> usize {
-        self.core().rank.get()
+        self.core().rank()
     }
 
     /// How many processors the group has now; it shrinks when one of them leaves.
@@ -82,7 +84,7 @@ impl Group {
     /// ```
     #[inline]
     pub fn size(&self) -> usize {
-        self.core().size.get()
+        self.core().size()
     }
 
     /// The group's number among its siblings; 0 for the root group.
@@ -114,7 +116,7 @@ impl Group {
     /// assert_eq!(sizes.unwrap(), Some((2, 4)));
     /// ```
     pub fn parent(&self) -> Option<Ancestor> {
-        self.core().parent.clone().map(|core| Ancestor { core })
+        self.core().parent.clone().map(|member| Ancestor { member })
     }
 
     /// The way from the root group to this one, such as `0/1/0/2`.
@@ -142,7 +144,7 @@ impl Group {
     /// assert_eq!(steps.unwrap(), 2);
     /// ```
     pub fn steps(&self) -> u64 {
-        self.core().steps.get()
+        self.core().steps()
     }
 
     /// Whether this processor leads the group: whether its rank is 0.
@@ -229,87 +231,20 @@ impl Group {
         core.begin(Location::caller(), Phase::Step);
         let unwinding = Unwinding(core);
         let handed = body(&self.step);
-        let closed = core.boundary(Kind::Step);
+        let closed = core.boundary(&STEP);
         std::mem::forget(unwinding);
         closed?;
         Ok(handed.settle(&mut Settled { core }))
     }
-
-    /// Splits the group, runs `body` in each subgroup, and goes on when all are done. Collective.
-    ///
-    /// `how` is a number of subgroups (processor i joins subgroup i modulo that number), or [`Every`](crate::Every),
-    /// [`Weighted`](crate::Weighted) or [`By`](crate::By). A processor whose body returns early leaves its subgroup,
-    /// which goes on without it. Shared variables of outer groups that were written inside are combined at the end.
-    ///
-    /// Returns what this processor's body returned, and `None` where it is in no subgroup. A body may return a
-    /// `Result`; its error is then the error of the split, on every member of this group (see [`Outcome`]).
-    ///
-    /// ```
-    /// use superstep::{Config, Sum, Weighted};
-    ///
-    /// let sums = Config::new().procs(4).run_all(|g| {
-    ///     g.split(Weighted(&[1.0, 3.0]), |sub| sub.step(|s| s.reduce(1, Sum)))
-    /// });
-    /// assert_eq!(sums.unwrap(), [Some(1), Some(3), Some(3), Some(3)]);
-    /// ```
-    ///
-    /// The group cannot step while its subgroups run:
-    ///
-    /// ```compile_fail,E0499
-    /// superstep::run(|g| { g.split(2, |sub| { g.step(|_| ()); }); });
-    /// ```
-    ///
-    /// # Cost
-    ///
-    /// l on the way in and l on the way out.
-    ///
-    /// # Panics
-    ///
-    /// With the group's error, if the members ask for different splits, for none at all, or with weights that are
-    /// negative, infinite or no numbers; and with the error that a body returned.
-    #[track_caller]
-    pub fn split<H, F, R, V>(&mut self, how: H, body: F) -> Option<V>
-    where
-        F: FnOnce(&mut Group) -> R,
-        H: Splitting<F, R>,
-        R: Outcome<V>,
-    {
-        run_split(self.core(), how, body, &mut (), Location::caller()).unwrap_or_else(|error| error.raise())
-    }
-
-    /// Splits like [`split`](Self::split), and returns the group's error if there is one.
-    ///
-    /// ```
-    /// use superstep::{Config, ErrorKind};
-    ///
-    /// let kind = Config::new().procs(2).run(|g| g.try_split(0, |_| ()).unwrap_err().kind());
-    /// assert_eq!(kind.unwrap(), ErrorKind::BadGroupCount);
-    ///
-    /// let errors = Config::new().procs(3).run_all(|g| {
-    ///     let error = g.try_split(3, |sub| if sub.id() == 1 { Err("no input") } else { Ok(()) }).unwrap_err();
-    ///     g.step(|_| ()); // the group can go on
-    ///     error
-    /// });
-    /// assert!(errors.unwrap().iter().all(|error| error.to_string().contains("no input")));
-    /// ```
-    #[track_caller]
-    pub fn try_split<H, F, R, V>(&mut self, how: H, body: F) -> Result<Option<V>>
-    where
-        F: FnOnce(&mut Group) -> R,
-        H: Splitting<F, R>,
-        R: Outcome<V>,
-    {
-        run_split(self.core(), how, body, &mut (), Location::caller())
-    }
 }
 
 /// Abandons the step if its body unwinds, before anybody can look at what it has left.
-struct Unwinding<'a>(&'a Core);
+pub(super) struct Unwinding<'a>(pub(super) &'a Core);
 
 impl Drop for Unwinding<'_> {
     fn drop(&mut self) {
         // It drops values of the program's, whose own code may unwind as well: that would be one time too many.
-        let _ = catch_unwind(AssertUnwindSafe(|| self.0.abandon()));
+        panics::quietly(|| self.0.abandon());
     }
 }
 
@@ -329,8 +264,10 @@ impl std::fmt::Debug for Group {
 /// ```
 #[derive(Clone)]
 pub struct Ancestor {
-    core: Rc<Core>,
+    member: Rc<Membership>,
 }
+
+impl Plain for Ancestor {}
 
 impl Ancestor {
     /// This processor's number in that group.
@@ -340,7 +277,7 @@ impl Ancestor {
     /// assert_eq!(ranks.unwrap(), [Some(0), Some(1)]);
     /// ```
     pub fn rank(&self) -> usize {
-        self.core.rank.get()
+        self.member.rank()
     }
 
     /// How many processors it has.
@@ -350,7 +287,7 @@ impl Ancestor {
     /// assert_eq!(size.unwrap(), Some(3));
     /// ```
     pub fn size(&self) -> usize {
-        self.core.size.get()
+        self.member.size()
     }
 
     /// Its number among its siblings.
@@ -362,7 +299,7 @@ impl Ancestor {
     /// assert_eq!(ids.unwrap(), [Some(0), Some(1)]);
     /// ```
     pub fn id(&self) -> usize {
-        self.core.id
+        self.member.id
     }
 
     /// How many groups there are above it.
@@ -372,7 +309,7 @@ impl Ancestor {
     /// assert_eq!(depth.unwrap(), Some(0));
     /// ```
     pub fn depth(&self) -> usize {
-        self.core.depth
+        self.member.depth
     }
 
     /// The way from the root group to it.
@@ -382,7 +319,7 @@ impl Ancestor {
     /// assert_eq!(path.unwrap(), Some("0".to_owned()));
     /// ```
     pub fn path(&self) -> String {
-        self.core.path()
+        self.member.path()
     }
 
     /// How many steps it has closed.
@@ -398,7 +335,7 @@ impl Ancestor {
     /// assert_eq!(same.unwrap(), Some(true));
     /// ```
     pub fn steps(&self) -> u64 {
-        self.core.steps.get()
+        self.member.steps()
     }
 
     /// The group above it; `None` for the root group.
@@ -410,7 +347,7 @@ impl Ancestor {
     /// assert_eq!(is_root.unwrap(), Some(true));
     /// ```
     pub fn parent(&self) -> Option<Ancestor> {
-        self.core.parent.clone().map(|core| Self { core })
+        self.member.parent.clone().map(|member| Self { member })
     }
 }
 

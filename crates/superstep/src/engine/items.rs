@@ -1,18 +1,19 @@
 //! What a step's verbs leave behind for its boundary.
 //!
-//! Each verb that yields a pending value places one item. Items are numbered in the order of the calls, and the check
-//! of S5 makes sure that every member placed the same ones, so number and kind are all that messages need to name them.
+//! Each verb that yields a pending value places one item. Items are numbered in the order of the calls. The check of S5
+//! makes sure that all members place the same ones, so a number is enough to name them.
 
 use super::{
-    contribution::{Entries, Part},
-    exchange::{Outbox, Payload},
+    contribution::{Portion, Portions},
+    exchange::Outbox,
+    record::Payload,
     value::decode,
 };
 use crate::error::Result;
 use fabric::Circle;
 use std::any::Any;
 
-/// What an item asks of the wave.
+/// What an item asks of the meeting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Needs {
     /// Nothing: its data travels in trays or is read directly.
@@ -28,15 +29,14 @@ pub(crate) enum Needs {
 /// Its type says which verb it is, and that is how members find out that they call different ones: no two verbs place
 /// items of one type.
 pub(crate) trait Item: Any {
-    /// How messages name it.
+    /// How errors name it.
     fn describe(&self) -> String;
 
     fn needs(&self) -> Needs {
         Needs::Nothing
     }
 
-    /// Whether it may be refused on some members alone, because an operator may refuse what the ranks below have
-    /// contributed. The same on all members.
+    /// Whether an operator may refuse it on some members alone, in what the ranks below contributed. The same on all.
     fn may_fail(&self) -> bool {
         false
     }
@@ -51,23 +51,23 @@ pub(crate) trait Item: Any {
         Ok(())
     }
 
-    /// Takes what the wave found; `None` where nobody in question had anything to say.
+    /// Takes what the meeting found; `None` where nobody in question had anything to say.
     fn conclude(&mut self, _found: Option<&[u8]>) -> Result {
         Ok(())
     }
 
-    /// The shared variable whose prefix this is, instead of something of its own.
+    /// The tenant of whose contributions this is the prefix, instead of something of its own.
     fn follows(&self) -> Option<u32> {
         None
     }
 
     /// Reads directly from peers, before anything is committed. `left` holds the ranks that left in this boundary.
-    fn read(&mut self, _left: &[usize]) -> Result {
+    fn read_before(&mut self, _left: &[usize]) -> Result {
         Ok(())
     }
 
-    /// Reads directly from peers, after everything is committed. `left` as in [`read`](Self::read).
-    fn mirror(&mut self, _left: &[usize]) -> Result {
+    /// Reads directly from peers, after everything is committed. `left` as in [`read_before`](Self::read_before).
+    fn read_after(&mut self, _left: &[usize]) -> Result {
         Ok(())
     }
 
@@ -133,8 +133,7 @@ impl Item for Tally {
 /// Marks the number of an item that one member placed alone. All numbers are below it.
 const ALONE: u32 = 1 << 30;
 
-/// Boxes that are kept from step to step and used again where the same verb comes at the same place, so that a steady
-/// loop allocates nothing.
+/// Boxes that the same verb at the same place uses again, so that a steady loop allocates nothing.
 #[derive(Default)]
 struct Boxes {
     all: Vec<Placed>,
@@ -221,28 +220,26 @@ impl Items {
         self.alone.used as u32 | ALONE
     }
 
-    /// The items that every member has.
     #[inline]
     pub(crate) fn collective(&self) -> &[Placed] {
         &self.collective.all[..self.collective.used]
     }
 
-    /// The same, for writing.
     #[inline]
     pub(crate) fn collective_mut(&mut self) -> &mut [Placed] {
         self.collective.all_mut()
     }
 
-    /// Gives the prefixes of variables what the ranks below have written: those that may be refused, or the others.
-    pub(crate) fn conclude_following(&mut self, written: Option<Entries<'_>>, doubtful: bool) -> Result {
+    /// Gives the prefixes of tenants what the ranks below have written: those that may be refused, or the others.
+    pub(crate) fn conclude_following(&mut self, written: Option<Portions<'_>>, doubtful: bool) -> Result {
         for Placed { item, is_doubtful, .. } in self.collective.all_mut() {
-            let Some(variable) = item.follows().filter(|_| *is_doubtful == doubtful) else { continue };
+            let Some(tenant) = item.follows().filter(|_| *is_doubtful == doubtful) else { continue };
             let mut found = None;
             let mut entries = written;
-            while let Some((number, part)) = entries.as_mut().map_or(Ok(None), Entries::next)? {
-                found = found.or((number == variable).then_some(part));
+            while let Some((number, part)) = entries.as_mut().map_or(Ok(None), Portions::next)? {
+                found = found.or((number == tenant).then_some(part));
             }
-            item.conclude(found.map(Part::get).transpose()?)?;
+            item.conclude(found.map(Portion::get).transpose()?)?;
         }
         Ok(())
     }
@@ -253,7 +250,6 @@ impl Items {
         self.collective().iter().any(|placed| placed.is_doubtful)
     }
 
-    /// All items.
     pub(crate) fn all_mut(&mut self) -> impl Iterator<Item = &mut Box<dyn Item>> {
         self.collective.all_mut().iter_mut().chain(self.alone.all_mut()).map(|placed| &mut placed.item)
     }

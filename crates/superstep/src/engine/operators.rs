@@ -3,6 +3,7 @@
 //! Operands keep rank order, and how they are grouped depends on the size of the group and on nothing else. So an
 //! operator must be associative but need not commute, and a sum of floats is the same, bit for bit, on every fabric.
 
+use super::fingerprint::mix;
 use crate::error::{Error, ErrorKind};
 
 /// How two contributions become one.
@@ -130,20 +131,6 @@ impl<T, F: Fn(&mut T, &T) + Copy + Send + Sync + 'static> Combine<T> for F {
 #[derive(Clone, Copy, Debug)]
 pub struct Any;
 
-impl<T> Combine<T> for Any {
-    fn combine(&self, _: &mut T, _: &T) {}
-
-    fn rule(&self) -> Rule {
-        Rule::Any
-    }
-
-    fn may_fail(&self) -> bool {
-        false
-    }
-
-    const WAY: Way<Self, T> = Way::Made(Any);
-}
-
 /// Takes rank 0's copy, if it wrote; what others wrote is dropped.
 ///
 /// ```
@@ -159,20 +146,6 @@ impl<T> Combine<T> for Any {
 #[derive(Clone, Copy, Debug)]
 pub struct Leader;
 
-impl<T> Combine<T> for Leader {
-    fn combine(&self, _: &mut T, _: &T) {}
-
-    fn rule(&self) -> Rule {
-        Rule::Leader
-    }
-
-    fn may_fail(&self) -> bool {
-        false
-    }
-
-    const WAY: Way<Self, T> = Way::Made(Leader);
-}
-
 /// Promises that all copies agree. It is checked; if two differ, every member gets an error.
 ///
 /// ```
@@ -186,15 +159,21 @@ impl<T> Combine<T> for Leader {
 #[derive(Clone, Copy, Debug)]
 pub struct Same;
 
-impl<T> Combine<T> for Same {
-    fn combine(&self, _: &mut T, _: &T) {}
-
-    fn rule(&self) -> Rule {
-        Rule::Same
-    }
-
-    const WAY: Way<Self, T> = Way::Made(Same);
+macro_rules! picks {
+    ($($op:ident $may_fail:literal;)*) => { $(
+        impl<T> Combine<T> for $op {
+            const WAY: Way<Self, T> = Way::Made($op);
+            fn combine(&self, _: &mut T, _: &T) {}
+            fn rule(&self) -> Rule {
+                Rule::$op
+            }
+            fn may_fail(&self) -> bool {
+                $may_fail
+            }
+        }
+    )* };
 }
+picks! { Any false; Leader false; Same true; }
 
 /// Adds; integers wrap around. [`Checked`]`(Sum)` makes overflow an error.
 ///
@@ -279,9 +258,8 @@ pub struct Xor;
 #[derive(Clone, Copy, Debug)]
 pub struct Checked<C>(pub C);
 
-/// Combines by a function, which travels by itself: on elements of arrays also members that nobody else follows can use
-/// it. A closure without this has to be named by all members in the same step, because the owner of an element calls
-/// its own.
+/// Combines by a function that travels with the values, so one member alone can use it on elements of arrays. Any other
+/// closure has to be named by all members in the same step, because the owner of an element calls its own.
 ///
 /// ```
 /// use superstep::{Block, Config, Fold};
@@ -324,7 +302,7 @@ impl<T: 'static> Combine<T> for Fold<T> {
 
     fn mark(&self) -> u64 {
         let [object, place] = fabric::code::place_of(self.0 as usize);
-        super::checks::mix(object, place)
+        mix(object, place)
     }
 
     const WAY: Way<Self, T> = Way::Function(|fold| fold.0);
@@ -344,164 +322,10 @@ impl<T: 'static> Combine<T> for Fold<T> {
 #[derive(Clone, Copy, Debug)]
 pub struct Each<C>(pub C);
 
-impl<T: PartialOrd + Clone + 'static> Combine<T> for Min {
-    fn combine(&self, acc: &mut T, with: &T) {
-        if with < acc {
-            acc.clone_from(with);
-        }
-    }
-
-    fn identity(&self) -> Option<T> {
-        bounds().1
-    }
-
-    fn may_fail(&self) -> bool {
-        // Comparing numbers cannot; comparing what the program has made may.
-        bounds::<T>().0.is_none()
-    }
-
-    const WAY: Way<Self, T> = Way::Made(Min);
-}
-
-impl<T: PartialOrd + Clone + 'static> Combine<T> for Max {
-    fn combine(&self, acc: &mut T, with: &T) {
-        if with > acc {
-            acc.clone_from(with);
-        }
-    }
-
-    fn identity(&self) -> Option<T> {
-        bounds().0
-    }
-
-    fn may_fail(&self) -> bool {
-        // Comparing numbers cannot; comparing what the program has made may.
-        bounds::<T>().0.is_none()
-    }
-
-    const WAY: Way<Self, T> = Way::Made(Max);
-}
-
-/// The ends of `T`, lowest and highest, where it is a number.
-fn bounds<T: 'static>() -> (Option<T>, Option<T>) {
-    let mut ends: (Option<T>, Option<T>) = (None, None);
-    macro_rules! ends_of {
-        ($($type:ty: $lowest:expr, $highest:expr;)*) => { $(
-            if let Some(ends) = (&mut ends as &mut dyn std::any::Any).downcast_mut::<(Option<$type>, Option<$type>)>() {
-                *ends = (Some($lowest), Some($highest));
-            }
-        )* };
-    }
-    macro_rules! ends_of_integers {
-        ($($type:ty)*) => { ends_of!($($type: <$type>::MIN, <$type>::MAX;)*) };
-    }
-    ends_of_integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize char);
-    ends_of!(f32: f32::NEG_INFINITY, f32::INFINITY; f64: f64::NEG_INFINITY, f64::INFINITY; bool: false, true;);
-    ends
-}
-
 /// Unwinds a combine with an error that every member of the group then gets.
-fn refuse(kind: ErrorKind, message: String) -> ! {
+pub(super) fn refuse(kind: ErrorKind, message: String) -> ! {
     std::panic::resume_unwind(Box::new(Error::new(kind, message)))
 }
-
-macro_rules! integers {
-    ($($type:ty)*) => { $(
-        impl Combine<$type> for Sum {
-            const WAY: Way<Self, $type> = Way::Made(Sum);
-            fn combine(&self, acc: &mut $type, with: &$type) { *acc = acc.wrapping_add(*with); }
-            fn identity(&self) -> Option<$type> { Some(0) }
-            fn may_fail(&self) -> bool { false }
-        }
-        impl Combine<$type> for Product {
-            const WAY: Way<Self, $type> = Way::Made(Product);
-            fn combine(&self, acc: &mut $type, with: &$type) { *acc = acc.wrapping_mul(*with); }
-            fn identity(&self) -> Option<$type> { Some(1) }
-            fn may_fail(&self) -> bool { false }
-        }
-        impl Combine<$type> for Checked<Sum> {
-            const WAY: Way<Self, $type> = Way::Made(Checked(Sum));
-            fn combine(&self, acc: &mut $type, with: &$type) {
-                *acc = acc.checked_add(*with).unwrap_or_else(|| {
-                    refuse(ErrorKind::Overflow, format!("{acc} + {with} overflows {}", stringify!($type)))
-                });
-            }
-            fn identity(&self) -> Option<$type> { Some(0) }
-        }
-        impl Combine<$type> for Checked<Product> {
-            const WAY: Way<Self, $type> = Way::Made(Checked(Product));
-            fn combine(&self, acc: &mut $type, with: &$type) {
-                *acc = acc.checked_mul(*with).unwrap_or_else(|| {
-                    refuse(ErrorKind::Overflow, format!("{acc} * {with} overflows {}", stringify!($type)))
-                });
-            }
-            fn identity(&self) -> Option<$type> { Some(1) }
-        }
-        bitwise!($type, 0, !0);
-    )* };
-}
-
-macro_rules! bitwise {
-    ($type:ty, $zeros:expr, $ones:expr) => {
-        impl Combine<$type> for And {
-            const WAY: Way<Self, $type> = Way::Made(And);
-            fn combine(&self, acc: &mut $type, with: &$type) {
-                *acc &= *with;
-            }
-            fn identity(&self) -> Option<$type> {
-                Some($ones)
-            }
-            fn may_fail(&self) -> bool {
-                false
-            }
-        }
-        impl Combine<$type> for Or {
-            const WAY: Way<Self, $type> = Way::Made(Or);
-            fn combine(&self, acc: &mut $type, with: &$type) {
-                *acc |= *with;
-            }
-            fn identity(&self) -> Option<$type> {
-                Some($zeros)
-            }
-            fn may_fail(&self) -> bool {
-                false
-            }
-        }
-        impl Combine<$type> for Xor {
-            const WAY: Way<Self, $type> = Way::Made(Xor);
-            fn combine(&self, acc: &mut $type, with: &$type) {
-                *acc ^= *with;
-            }
-            fn identity(&self) -> Option<$type> {
-                Some($zeros)
-            }
-            fn may_fail(&self) -> bool {
-                false
-            }
-        }
-    };
-}
-
-macro_rules! floats {
-    ($($type:ty)*) => { $(
-        impl Combine<$type> for Sum {
-            const WAY: Way<Self, $type> = Way::Made(Sum);
-            fn combine(&self, acc: &mut $type, with: &$type) { *acc += *with; }
-            fn identity(&self) -> Option<$type> { Some(0.0) }
-            fn may_fail(&self) -> bool { false }
-        }
-        impl Combine<$type> for Product {
-            const WAY: Way<Self, $type> = Way::Made(Product);
-            fn combine(&self, acc: &mut $type, with: &$type) { *acc *= *with; }
-            fn identity(&self) -> Option<$type> { Some(1.0) }
-            fn may_fail(&self) -> bool { false }
-        }
-    )* };
-}
-
-integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
-floats!(f32 f64);
-bitwise!(bool, false, true);
 
 impl<T, C: Combine<T>> Combine<Vec<T>> for Each<C> {
     fn combine(&self, acc: &mut Vec<T>, with: &Vec<T>) {
@@ -530,7 +354,7 @@ impl<T, C: Combine<T>> Combine<Vec<T>> for Each<C> {
     const WAY: Way<Self, Vec<T>> = each(C::WAY);
 }
 
-/// What applies an operator to each element gets about as that does.
+/// An operator on each element travels as the operator itself does.
 const fn each<C: Copy, T, V>(way: Way<C, T>) -> Way<Each<C>, V> {
     match way {
         Way::Made(op) => Way::Made(Each(op)),

@@ -1,6 +1,6 @@
 //! What a body may return, and what `run` and `split` make of it (X7).
 
-use super::{Ancestor, Local, Pending};
+use super::pending::{Local, Pending};
 use crate::error::{BoxError, Error, ErrorKind};
 use std::{
     borrow::Cow,
@@ -55,6 +55,16 @@ pub trait Outcome<T> {
     /// assert_eq!(Err::<u8, _>("no").outcome().unwrap_err().to_string(), "no");
     /// ```
     fn outcome(self) -> Result<T, BoxError>;
+
+    /// Whether there may be no value. Where there always is one, nobody waits at the end of a run to hear of errors.
+    ///
+    /// ```
+    /// use superstep::Outcome;
+    ///
+    /// assert!(!<u8 as Outcome<u8>>::MAY_FAIL);
+    /// assert!(<Result<u8, String> as Outcome<u8>>::MAY_FAIL);
+    /// ```
+    const MAY_FAIL: bool = true;
 }
 
 /// A value that comes out of a body as it is: numbers, texts, collections, options, tuples of up to twelve.
@@ -75,6 +85,8 @@ pub trait Outcome<T> {
 pub trait Plain {}
 
 impl<T: Plain> Outcome<T> for T {
+    const MAY_FAIL: bool = false;
+
     fn outcome(self) -> Result<T, BoxError> {
         Ok(self)
     }
@@ -87,12 +99,14 @@ impl<T, E: Into<BoxError>> Outcome<T> for Result<T, E> {
 }
 
 impl<T> Outcome<T> for Local<T> {
+    const MAY_FAIL: bool = false;
+
     fn outcome(self) -> Result<T, BoxError> {
         Ok(self.0)
     }
 }
 
-/// What a function is said to return that does not: its name is not stable, its use is.
+/// Gives the type `!` a name, which it does not have yet in stable Rust.
 #[doc(hidden)]
 pub trait Returns {
     /// It.
@@ -107,6 +121,8 @@ impl<R> Returns for fn() -> R {
 pub(super) type Never = <fn() -> ! as Returns>::Value;
 
 impl Outcome<()> for Never {
+    const MAY_FAIL: bool = false;
+
     fn outcome(self) -> Result<(), BoxError> {
         self
     }
@@ -132,7 +148,7 @@ plain! {
     [T: ?Sized] PhantomData<T>;
     [] Duration; [] Instant; [] SystemTime; [] std::cmp::Ordering; [] std::thread::ThreadId; [] std::process::ExitCode;
     [] OsString; [] CString; [] PathBuf; [] Box<OsStr>; [] Box<Path>; [] std::any::TypeId; [] std::io::ErrorKind;
-    [] ErrorKind; [] Error; [] Ancestor; [T] Pending<T>;
+    [] ErrorKind; [] Error; [T] Pending<T>;
     [A] (A,); [A, B] (A, B); [A, B, C] (A, B, C); [A, B, C, D] (A, B, C, D); [A, B, C, D, E] (A, B, C, D, E);
     [A, B, C, D, E, F] (A, B, C, D, E, F); [A, B, C, D, E, F, G] (A, B, C, D, E, F, G);
     [A, B, C, D, E, F, G, H] (A, B, C, D, E, F, G, H); [A, B, C, D, E, F, G, H, I] (A, B, C, D, E, F, G, H, I);

@@ -1,247 +1,44 @@
-//! What a group has made: its shared variables, areas and queues, by number.
+//! What a group has made: its tenants, by number.
 //!
-//! Numbers are given in the order of declaration, which the check of S5 makes sure is the same on every member. An
-//! object is forgotten when every member has dropped its handle; until then each keeps its part, so that nothing which
+//! Numbers are given in the order of declaration, which the check of S5 makes sure is the same on every member. A
+//! tenant is forgotten when every member has dropped its handle; until then each keeps its part, so that nothing which
 //! is under way to it gets lost.
 
-use super::exchange::{Outbox, Payload};
-use crate::error::{Error, ErrorKind, Result};
-use fabric::Circle;
-use serde::{Deserialize, Serialize};
-use std::{
-    any::Any,
-    panic::{AssertUnwindSafe, catch_unwind},
-    rc::Rc,
+use super::{
+    fingerprint::mix,
+    tenant::{Buried, Contributes, Hooks, Tenant},
 };
+use serde::{Deserialize, Serialize};
+use std::{any::Any, cell::RefCell, rc::Rc};
 
-/// One member's part of an area or a queue.
-pub(crate) trait Object: Any {
-    /// How messages name it.
-    fn describe(&self) -> String;
-
-    /// Whether a borrow of it is alive.
-    fn is_borrowed(&self) -> bool {
-        false
-    }
-
-    /// Makes its memory readable by peers, after the owner may have written to it.
-    fn open(&self) {}
-
-    /// Hands over what was collected for others in this step.
-    fn flush(&self, _number: u32, _outbox: &mut Outbox, _circle: &dyn Circle) -> Result {
-        Ok(())
-    }
-
-    /// Answers a request of member `from`, before anything is committed.
-    fn serve(&self, _from: usize, _request: &[u8], _outbox: &mut Outbox) -> Result {
-        Ok(())
-    }
-
-    /// Takes notice of a transfer from area to area that this member has a part in.
-    fn notice(&self, _from: usize, _notice: &[u8], _registry: &Registry) -> Result {
-        Ok(())
-    }
-
-    /// Copies away what transfers will both read and write here.
-    fn stage(&self, _number: u32, _outbox: &mut Outbox) {}
-
-    /// Its memory, if something is carried out of it or into it.
-    fn carry(&self, _number: u32) -> Option<Box<dyn Carrying + '_>> {
-        None
-    }
-
-    /// Takes in what transfers bring here. `left` holds the ranks that left in this boundary.
-    fn pull(&self, _left: &[usize]) -> Result {
-        Ok(())
-    }
-
-    /// Commits a record of member `from`, or keeps it until all records are here.
-    fn deliver(&self, _from: usize, _payload: Payload<'_>) -> Result {
-        Ok(())
-    }
-
-    /// Whether it keeps records until all are here, so that [`attempt`](Self::attempt) can be taken back.
-    fn keeps(&self) -> bool {
-        false
-    }
-
-    /// Commits the records that were kept for the time being: [`commit`](Self::commit) makes it final, and
-    /// [`abandon`](Self::abandon) takes it back. A second call before that does nothing.
-    fn attempt(&self) -> Result {
-        Ok(())
-    }
-
-    /// Commits the records that were kept. It may be called when there are none.
-    fn commit(&self) -> Result {
-        Ok(())
-    }
-
-    /// Answers a request of member `from`, after everything is committed.
-    fn mirror(&self, _from: usize, _request: &[u8], _outbox: &mut Outbox) -> Result {
-        Ok(())
-    }
-
-    /// Ends the boundary.
-    fn settle(&self) {}
-
-    /// Forgets what was collected for others in a step that failed, and takes back what was attempted.
-    fn abandon(&self) {}
-
-    /// Follows the new numbering: `stayed` lists the old ranks of those who stay.
-    fn renumber(&self, _stayed: &[usize]) {}
+/// A tenant, and the phases that it takes part in.
+struct Lodging {
+    tenant: Rc<dyn Tenant>,
+    hooks: Hooks,
 }
 
-/// The error of a transfer whose source has left.
-pub(crate) fn departed(rank: usize) -> Error {
-    let message = format!("rank {rank} left the group before data of its area was moved");
-    Error::new(ErrorKind::Departed, message)
+fn bury(lodging: Lodging) -> Box<dyn Any> {
+    Box::new(lodging)
 }
 
-/// From how many bytes on data is carried.
-pub(crate) const CARRIED: usize = 64 << 10;
-
-/// What goes to others: its number among all that this member sends, to whom, and what.
-pub(crate) type Sent<'a> = (u64, usize, &'a [u8]);
-
-/// What comes: its number among all that the sender sends, from whom, and where to.
-pub(crate) type Awaited<'a> = (u64, usize, &'a mut [u8]);
-
-/// The memory of an object while pieces of it are carried.
-pub(crate) trait Carrying {
-    /// Adds what goes out of it and what comes into it.
-    fn pieces<'a>(&'a mut self, out: &mut Vec<Sent<'a>>, into: &mut Vec<Awaited<'a>>) -> Result;
-
-    /// All has gone and come.
-    fn done(&mut self) -> Result;
-}
-
-/// One member's copy of a shared variable.
-pub(crate) trait Variable {
-    /// How messages name it.
-    fn describe(&self) -> String;
-
-    /// The same with everything that must agree on all members.
-    fn declaration(&self) -> String;
-
-    fn is_borrowed(&self) -> bool;
-
-    /// Whether this processor's copy takes part, at the given rank.
-    fn takes_part(&self, rank: usize) -> bool;
-
-    fn contribute(&self, out: &mut Vec<u8>) -> Result;
-
-    fn meld(&self, left: &[u8], right: &[u8], out: &mut Vec<u8>) -> Result;
-
-    /// Takes the new value.
-    fn commit(&self, bytes: &[u8]) -> Result;
-
-    /// Ends the step: what was written and not committed is as it was before.
-    fn settle(&self);
-}
-
-/// Everything of one kind that a group has declared, by number.
-struct Numbered<T: ?Sized> {
-    all: Vec<Option<Rc<T>>>,
-    /// Which members have dropped each.
-    dropped: Vec<Vec<usize>>,
-    /// Numbers to give again. All members free the same ones at the same boundaries, so they agree on them.
-    free: Vec<u32>,
-}
-
-impl<T: ?Sized> Default for Numbered<T> {
-    fn default() -> Self {
-        Self { all: Vec::new(), dropped: Vec::new(), free: Vec::new() }
-    }
-}
-
-impl<T: ?Sized> Numbered<T> {
-    fn add(&mut self, one: Rc<T>) -> u32 {
-        if let Some(number) = self.free.pop() {
-            self.all[number as usize] = Some(one);
-            return number;
-        }
-        let number = u32::try_from(self.all.len()).ok().filter(|&number| number < VARIABLE);
-        let number = number.expect("a group has fewer than 2^31 objects and as many variables");
-        self.all.push(Some(one));
-        self.dropped.push(Vec::new());
-        number
-    }
-
-    fn numbers(&self) -> Numbers {
-        Numbers { count: self.all.len(), free: self.free.len() }
-    }
-
-    /// Follows what all members together have given. Numbers are only taken off the end of the free ones between two
-    /// boundaries, so what is left of the shortest list is what all of them have left.
-    fn follow(&mut self, numbers: Numbers) {
-        self.all.resize_with(numbers.count, || None);
-        self.dropped.resize_with(numbers.count, Vec::new);
-        self.free.truncate(numbers.free);
-    }
-
-    fn get(&self, number: u32) -> Option<&Rc<T>> {
-        self.all.get(number as usize)?.as_ref()
-    }
-
-    /// Notes who has dropped it, and whether that was everybody.
-    fn drop_by(&mut self, number: u32, members: impl Iterator<Item = usize>, size: usize) -> bool {
-        self.dropped.get_mut(number as usize).is_some_and(|dropped| {
-            dropped.extend(members);
-            dropped.len() >= size
-        })
-    }
-
-    fn forget(&mut self, number: u32) -> Option<Rc<T>> {
-        self.dropped[number as usize].clear();
-        self.free.push(number);
-        self.all[number as usize].take()
-    }
-
-    /// Forgets that members who left have dropped anything, and hands `bury` what all others have.
-    fn renumber(&mut self, stayed: &[usize], mut bury: impl FnMut(Rc<T>)) {
-        for (number, dropped) in self.dropped.iter_mut().enumerate().filter(|(_, dropped)| !dropped.is_empty()) {
-            *dropped = dropped.iter().filter_map(|rank| stayed.iter().position(|old| old == rank)).collect();
-            if dropped.len() >= stayed.len() {
-                self.all[number].take().into_iter().for_each(&mut bury);
-                dropped.clear();
-                self.free.push(number as u32);
-            }
-        }
-    }
-}
-
-/// Which numbers members have given: if they have declared different things, these differ too, and they agree on what
-/// is free on all of them.
+/// Which numbers a member has given. After a mismatch members agree on what is free on all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Given {
-    variables: Numbers,
-    objects: Numbers,
-}
-
-/// How many numbers there are, and how many of those that may be given again are left.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Numbers {
+pub(super) struct Given {
     count: usize,
+    /// How many of those that may be given again are left.
     free: usize,
-}
-
-impl Numbers {
-    fn meld(self, other: Self) -> Self {
-        Self { count: self.count.max(other.count), free: self.free.min(other.free) }
-    }
 }
 
 impl Given {
     /// What is given on one of two members.
-    pub(crate) fn meld(self, other: Self) -> Self {
-        Self { variables: self.variables.meld(other.variables), objects: self.objects.meld(other.objects) }
+    pub(super) fn meld(self, other: Self) -> Self {
+        Self { count: self.count.max(other.count), free: self.free.min(other.free) }
     }
 }
 
 /// Something that was declared since the members last agreed on what was.
 enum Fresh {
-    Variable(u32),
-    Object(u32),
+    Tenant(u32),
     /// Something else, and how to take it back.
     Other(Box<dyn FnOnce()>),
 }
@@ -249,189 +46,304 @@ enum Fresh {
 /// What a group has declared, and what of it this step has touched.
 #[derive(Default)]
 pub(crate) struct Registry {
-    variables: Numbered<dyn Variable>,
-    objects: Numbered<dyn Object>,
-    /// Objects of which a borrow was handed out since the last boundary.
-    pub(crate) touched: Vec<u32>,
-    /// How many transfers were asked for so far.
-    pub(crate) issued: u64,
-    /// Objects that have something to hand over.
-    pub(crate) outgoing: Vec<u32>,
-    /// The objects that are queues: they turn at every boundary.
-    pub(crate) queues: Vec<u32>,
-    /// Variables that were borrowed or written.
-    pub(crate) written: Vec<u32>,
-    /// What this processor has dropped since the last boundary; variables have their highest bit set.
-    pub(crate) dropped: Vec<u32>,
-    /// What everybody has dropped by this boundary, at which it still takes part.
-    forgotten: Vec<u32>,
-    /// Objects that were forgotten. What they hold may name this registry when it is dropped.
-    buried: Vec<Rc<dyn Object>>,
-    /// A description of the last declarations, for messages.
-    pub(crate) declared: Vec<String>,
+    all: Vec<Option<Lodging>>,
+    /// Which members have dropped each.
+    dropped_by: Vec<Vec<usize>>,
+    /// Numbers to give again. All members free the same ones at the same boundaries, so they agree on them.
+    free: Vec<u32>,
+    /// A fingerprint of everything declared so far, and what it was when the members last agreed on it.
+    pub(super) declared: u64,
+    agreed: u64,
+    /// The last declarations in words, for errors.
+    pub(super) words: Vec<String>,
     /// What was declared since the members last agreed on that.
     fresh: Vec<Fresh>,
+    /// How many transfers were asked for so far.
+    issued: u64,
+    /// Tenants of which a borrow was handed out since the last boundary.
+    touched: Vec<u32>,
+    /// Tenants that have something to hand over.
+    pub(super) outgoing: RefCell<Vec<u32>>,
+    /// Tenants that turn at every boundary.
+    turning: Vec<u32>,
+    /// Tenants whose contribution was borrowed or written.
+    written: Vec<u32>,
+    /// Tenants that this processor has dropped since the last boundary.
+    pub(super) dropped: Vec<u32>,
+    /// What everybody has dropped by this boundary, at which it still takes part.
+    forgotten: Vec<u32>,
+    /// What was forgotten, and values that are over. What they hold may name this registry when it is dropped.
+    buried: Buried,
+    /// The tenants that records have come to in this boundary; kept for its room.
+    pub(super) changed: RefCell<Vec<u32>>,
 }
 
-/// Marks a number in a list of drops as a variable's.
-const VARIABLE: u32 = 1 << 31;
-
+/// What was declared.
 impl Registry {
-    pub(crate) fn add_variable(&mut self, variable: Rc<dyn Variable>) -> u32 {
-        self.describe(variable.declaration());
-        let number = self.variables.add(variable);
-        self.fresh.push(Fresh::Variable(number));
+    /// Adds a tenant, and returns its number. `mark` stands for what must agree on all members.
+    pub(super) fn add(&mut self, tenant: Rc<dyn Tenant>, mark: u64) -> u32 {
+        self.declare(mark);
+        self.describe(tenant.declaration());
+        let number = self.next_number();
+        let hooks = Rc::clone(&tenant).hooks();
+        if hooks.turns.is_some() {
+            self.turning.push(number);
+        }
+        let lodging = Some(Lodging { tenant, hooks });
+        if self.free.pop().is_some() {
+            self.all[number as usize] = lodging;
+        } else {
+            self.all.push(lodging);
+            self.dropped_by.push(Vec::new());
+        }
+        self.fresh.push(Fresh::Tenant(number));
         number
     }
 
-    pub(crate) fn add_object(&mut self, object: Rc<dyn Object>) -> u32 {
-        self.describe(object.describe());
-        let number = self.objects.add(object);
-        self.fresh.push(Fresh::Object(number));
-        number
+    pub(crate) fn next_number(&self) -> u32 {
+        let next = || u32::try_from(self.all.len()).ok().filter(|&number| number < 1 << 31);
+        self.free.last().copied().or_else(next).expect("a group has fewer than 2^31 tenants")
+    }
+
+    /// Notes what must have been declared by all members alike.
+    pub(super) fn declare(&mut self, what: u64) {
+        self.declared = mix(self.declared, what);
     }
 
     /// Notes how to take back something else that was declared.
-    pub(crate) fn undo_with(&mut self, undo: Box<dyn FnOnce()>) {
+    pub(super) fn undo_with(&mut self, undo: Box<dyn FnOnce()>) {
         self.fresh.push(Fresh::Other(undo));
-    }
-
-    /// What was declared is everybody's.
-    #[inline]
-    pub(crate) fn keep_fresh(&mut self) {
-        self.fresh.clear();
-    }
-
-    /// Which numbers were given so far, and how many keys.
-    pub(crate) fn given(&self) -> Given {
-        Given { variables: self.variables.numbers(), objects: self.objects.numbers() }
-    }
-
-    /// Forgets what was declared since the members last agreed, and returns what there is to do about it. Its numbers
-    /// are given to nothing else as long as somebody has a handle with one of them.
-    pub(crate) fn void_fresh(&mut self, given: &Given) -> Vec<Box<dyn FnOnce()>> {
-        let mut undone = Vec::new();
-        for fresh in self.fresh.drain(..).rev() {
-            match fresh {
-                Fresh::Variable(number) => drop(self.variables.all[number as usize].take()),
-                Fresh::Object(number) => self.buried.extend(self.objects.all[number as usize].take()),
-                Fresh::Other(undo) => undone.push(undo),
-            }
-        }
-        self.variables.follow(given.variables);
-        self.objects.follow(given.objects);
-        let objects = &self.objects;
-        for list in [&mut self.queues, &mut self.outgoing, &mut self.touched] {
-            list.retain(|&number| objects.get(number).is_some());
-        }
-        // They would be compared with those of other members again.
-        self.declared.clear();
-        undone
     }
 
     /// Keeps the last few descriptions: members differ, if at all, in what they have declared since the last boundary.
     pub(crate) fn describe(&mut self, declaration: String) {
-        if self.declared.len() >= 256 {
-            self.declared.drain(..128);
+        if self.words.len() >= 256 {
+            self.words.drain(..128);
         }
-        self.declared.push(declaration);
+        self.words.push(declaration);
     }
 
-    pub(crate) fn variable(&self, number: u32) -> Option<&Rc<dyn Variable>> {
-        self.variables.get(number)
+    /// Which numbers were given so far.
+    pub(super) fn given(&self) -> Given {
+        Given { count: self.all.len(), free: self.free.len() }
     }
 
-    pub(crate) fn object(&self, number: u32) -> Option<&Rc<dyn Object>> {
-        self.objects.get(number)
+    /// The members have declared the same: that was a boundary.
+    #[inline]
+    pub(super) fn keep_fresh(&mut self) {
+        self.agreed = self.declared;
+        self.fresh.clear();
     }
 
-    /// Whether there is such an object, and it keeps records.
-    pub(crate) fn keeps(&self, number: u32) -> bool {
-        self.object(number).is_some_and(|object| object.keeps())
+    /// The members have declared different things since they last agreed. Nobody has declared any of it then, and what
+    /// they declare next is numbered alike again. Returns what there is to do about it.
+    ///
+    /// Its numbers are given to nothing else as long as somebody has a handle with one of them. Between two boundaries
+    /// numbers are only taken off the end of the free ones, so the shortest list is what all members have left.
+    pub(super) fn void_fresh(&mut self, given: Given) -> Vec<Box<dyn FnOnce()>> {
+        self.declared = self.agreed;
+        let mut undone = Vec::new();
+        for fresh in self.fresh.drain(..).rev() {
+            match fresh {
+                Fresh::Tenant(number) => self.buried.extend(self.all[number as usize].take().map(bury)),
+                Fresh::Other(undo) => undone.push(undo),
+            }
+        }
+        self.all.resize_with(given.count, || None);
+        self.dropped_by.resize_with(given.count, Vec::new);
+        self.free.truncate(given.free);
+        for list in [&mut self.turning, self.outgoing.get_mut(), &mut self.touched] {
+            list.retain(|&number| self.all.get(number as usize).is_some_and(Option::is_some));
+        }
+        // They would be compared with those of other members again.
+        self.words.clear();
+        undone
+    }
+}
+
+/// Who is there.
+impl Registry {
+    #[inline]
+    fn lodging(&self, number: u32) -> Option<&Lodging> {
+        self.all.get(number as usize)?.as_ref()
     }
 
-    /// Notes that this processor has dropped its handle of a variable.
-    pub(crate) fn drop_variable(&mut self, number: u32) {
-        self.dropped.push(number | VARIABLE);
+    #[inline]
+    pub(crate) fn tenant(&self, number: u32) -> Option<&Rc<dyn Tenant>> {
+        self.lodging(number).map(|lodging| &lodging.tenant)
     }
 
-    /// Notes that this processor has dropped its handle of an area or a queue.
-    pub(crate) fn drop_object(&mut self, number: u32) {
-        self.dropped.push(number);
-        self.queues.retain(|&queue| queue != number);
+    /// The phases that a tenant takes part in.
+    #[inline]
+    pub(super) fn hooks(&self, number: u32) -> Option<&Hooks> {
+        self.lodging(number).map(|lodging| &lodging.hooks)
     }
 
-    /// Notes that these members of `size` have dropped what `number` names.
-    pub(crate) fn drop_by(&mut self, number: u32, members: impl Iterator<Item = usize>, size: usize) {
-        let is_everybodys = if number & VARIABLE == 0 {
-            self.objects.drop_by(number, members, size)
-        } else {
-            self.variables.drop_by(number & !VARIABLE, members, size)
-        };
-        if is_everybodys {
-            self.forgotten.push(number);
+    /// All tenants that take part in a phase, with their numbers.
+    pub(super) fn all<'a, H: ?Sized + 'a>(
+        &'a self,
+        phase: impl Fn(&Hooks) -> Option<&Rc<H>>,
+    ) -> impl Iterator<Item = (u32, &'a H)> {
+        let all = (0..).zip(&self.all).filter_map(|(number, lodging)| Some((number, lodging.as_ref()?)));
+        all.filter_map(move |(number, lodging)| Some((number, &**phase(&lodging.hooks)?)))
+    }
+
+    #[inline]
+    pub(super) fn contributor(&self, number: u32) -> Option<&dyn Contributes> {
+        self.hooks(number)?.contributes.as_deref()
+    }
+
+    /// Whether there is such a tenant, and a borrow of it is alive.
+    #[inline]
+    pub(crate) fn is_borrowed(&self, number: u32) -> bool {
+        self.hooks(number).and_then(|hooks| hooks.lends.as_ref()).is_some_and(|memory| !memory.take_back())
+    }
+}
+
+/// What this step has touched.
+impl Registry {
+    /// Notes that a borrow of a tenant was handed out.
+    #[inline]
+    pub(crate) fn touch(&mut self, number: u32) {
+        self.touched.push(number);
+    }
+
+    /// Notes that a tenant has something to hand over; it does so once in a step.
+    #[inline]
+    pub(crate) fn announce(&self, number: u32) {
+        self.outgoing.borrow_mut().push(number);
+    }
+
+    /// Notes that a tenant's contribution was borrowed or written.
+    pub(crate) fn write(&mut self, number: u32) {
+        if !self.written.contains(&number) {
+            self.written.push(number);
+        }
+    }
+
+    /// The next number in the order of issue.
+    pub(crate) fn issue(&mut self) -> u64 {
+        self.issued += 1;
+        self.issued
+    }
+
+    /// Notes the tenants of which this processor has dropped its handles.
+    #[inline]
+    pub(super) fn drop_tenants(&mut self, let_go: &mut Vec<u32>) {
+        if !let_go.is_empty() {
+            self.turning.retain(|number| !let_go.contains(number));
+            self.dropped.append(let_go);
+        }
+    }
+
+    /// Takes back what the program has borrowed. Names a tenant of which a borrow is still alive.
+    #[inline]
+    pub(super) fn take_back(&self) -> Result<(), String> {
+        match [&self.touched, &self.written].into_iter().flatten().find(|&&number| self.is_borrowed(number)) {
+            Some(&number) => Err(self.tenant(number).map(|tenant| tenant.describe()).unwrap_or_default()),
+            None => Ok(()),
+        }
+    }
+
+    /// The tenants that were written and take part, lowest number first. No allocation where there are none.
+    #[inline]
+    pub(super) fn contributors(&self, rank: usize) -> Vec<u32> {
+        if self.written.is_empty() {
+            return Vec::new();
+        }
+        let takes_part = |&number: &u32| self.contributor(number).is_some_and(|tenant| tenant.takes_part(rank));
+        let mut written = Vec::new();
+        written.extend(self.written.iter().copied().filter(takes_part));
+        written.sort_unstable();
+        written
+    }
+
+    /// Whether the next boundary has something to do, whatever its step asks for: tenants turn at every boundary, and a
+    /// borrow that has made a boundary fail may still be alive.
+    #[inline]
+    pub(super) fn is_stirred(&self) -> bool {
+        let lists = [&self.turning, &self.touched, &self.written, &self.dropped];
+        lists.iter().any(|list| !list.is_empty())
+    }
+}
+
+/// The end of a boundary.
+impl Registry {
+    /// Notes that these members of `size` have dropped a tenant.
+    pub(super) fn drop_by(&mut self, number: u32, members: impl Iterator<Item = usize>, size: usize) {
+        if let Some(dropped_by) = self.dropped_by.get_mut(number as usize) {
+            dropped_by.extend(members);
+            if dropped_by.len() >= size {
+                self.forgotten.push(number);
+            }
         }
     }
 
     /// Forgets what everybody has dropped, when the boundary has no more need of it.
-    pub(crate) fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         while let Some(number) = self.forgotten.pop() {
-            if number & VARIABLE == 0 {
-                self.buried.extend(self.objects.forget(number));
-            } else {
-                self.variables.forget(number & !VARIABLE);
-            }
+            self.bury(number);
         }
     }
 
-    /// What was forgotten, to be dropped when nobody holds the registry.
-    pub(crate) fn take_buried(&mut self) -> Vec<Rc<dyn Object>> {
+    fn bury(&mut self, number: u32) {
+        self.dropped_by[number as usize].clear();
+        self.free.push(number);
+        self.buried.extend(self.all[number as usize].take().map(bury));
+    }
+
+    /// What was forgotten and is over, to be dropped when nobody holds the registry.
+    #[inline]
+    pub(super) fn take_buried(&mut self) -> Buried {
         std::mem::take(&mut self.buried)
     }
 
-    /// Ends the step for the variables that were written.
-    pub(crate) fn settle_variables(&mut self) {
-        for &number in &self.written {
-            if let Some(variable) = self.variable(number) {
-                variable.settle();
-            }
+    /// Ends a step that was committed.
+    #[inline]
+    pub(super) fn settle(&mut self) {
+        self.settle_contributors();
+        let mut buried = std::mem::take(&mut self.buried);
+        for turning in self.turning.iter().filter_map(|&number| self.hooks(number)?.turns.as_ref()) {
+            turning.turn(&mut buried);
         }
-        self.written.clear();
+        self.buried = buried;
+        self.touched.clear();
+        self.dropped.clear();
+    }
+
+    #[inline]
+    fn settle_contributors(&mut self) {
+        if !self.written.is_empty() {
+            let (mut written, mut buried) = (std::mem::take(&mut self.written), std::mem::take(&mut self.buried));
+            written.retain(|&number| self.contributor(number).is_some_and(|tenant| tenant.settle(&mut buried)));
+            (self.written, self.buried) = (written, buried);
+        }
     }
 
     /// Undoes what a step that failed has registered. Its borrows may still be alive, so they stay noted.
-    pub(crate) fn abandon(&mut self) {
-        self.settle_variables();
-        self.outgoing.clear();
-        for object in self.objects.all.iter().flatten() {
-            // A value that unwinds when it is dropped, and has said so, must not keep the rest from being undone.
-            let _ = catch_unwind(AssertUnwindSafe(|| object.abandon()));
+    pub(super) fn abandon(&mut self) {
+        self.settle_contributors();
+        self.outgoing.get_mut().clear();
+        let mut buried = std::mem::take(&mut self.buried);
+        for (_, tenant) in self.all(|hooks| hooks.abandons.as_ref()) {
+            tenant.abandon(&mut buried);
         }
+        self.buried = buried;
     }
 
-    /// Puts the messages that have come in the place of those of the step before.
-    pub(crate) fn turn_queues(&self) {
-        for queue in self.queues.iter().filter_map(|&number| self.object(number)) {
-            queue.settle();
+    /// Lets every tenant follow a new numbering. What those who stay have all dropped is forgotten.
+    pub(super) fn renumber(&mut self, stayed: &[usize]) {
+        for number in 0..self.all.len() {
+            let dropped_by = &mut self.dropped_by[number];
+            if !dropped_by.is_empty() {
+                *dropped_by = dropped_by.iter().filter_map(|rank| stayed.iter().position(|old| old == rank)).collect();
+                if dropped_by.len() >= stayed.len() {
+                    self.bury(number as u32);
+                }
+            }
         }
-    }
-
-    /// All objects that are left, with their numbers.
-    pub(crate) fn objects(&self) -> impl Iterator<Item = (u32, &Rc<dyn Object>)> {
-        self.objects.all.iter().enumerate().filter_map(|(number, object)| Some((number as u32, object.as_ref()?)))
-    }
-
-    /// Lets every object follow a new numbering.
-    pub(crate) fn renumber(&mut self, stayed: &[usize]) {
-        self.variables.renumber(stayed, drop);
-        self.objects.renumber(stayed, |object| self.buried.push(object));
-        for object in self.objects.all.iter().flatten() {
-            object.renumber(stayed);
+        for (_, tenant) in self.all(|hooks| hooks.renumbers.as_ref()) {
+            tenant.renumber(stayed);
         }
-    }
-
-    /// Forgets everything, at the end of the group.
-    pub(crate) fn clear(&mut self) {
-        *self = Self::default();
     }
 }

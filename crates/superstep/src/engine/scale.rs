@@ -48,11 +48,31 @@ impl Scale {
     }
 }
 
-macro_rules! numbers {
-    ($($name:ident $type:ty;)*) => { $(
+/// What holds nothing else, with how many bytes it counts for.
+macro_rules! leaves {
+    ($($name:ident($($type:ty),*) $bytes:expr;)*) => { $(
         #[inline]
-        fn $name(self, _: $type) -> Result<(), Enough> {
-            self.add(size_of::<$type>())
+        fn $name(self, $(_: $type),*) -> Result<(), Enough> {
+            self.add($bytes)
+        }
+    )* };
+}
+
+/// What holds one value, which stands behind these arguments.
+macro_rules! wrappers {
+    ($($name:ident($($type:ty),*);)*) => { $(
+        fn $name<T: Serialize + ?Sized>(self, $(_: $type,)* value: &T) -> Result<(), Enough> {
+            value.serialize(self)
+        }
+    )* };
+}
+
+/// What holds several values, with how many bytes it counts for besides.
+macro_rules! holders {
+    ($($name:ident($($type:ty),*) $bytes:expr;)*) => { $(
+        fn $name(self, $(_: $type),*) -> Result<Self, Enough> {
+            self.add($bytes)?;
+            Ok(self)
         }
     )* };
 }
@@ -68,12 +88,22 @@ impl Serializer for &mut Scale {
     type SerializeStruct = Self;
     type SerializeStructVariant = Self;
 
-    numbers! {
-        serialize_bool bool;
-        serialize_i8 i8; serialize_i16 i16; serialize_i32 i32; serialize_i64 i64; serialize_i128 i128;
-        serialize_u8 u8; serialize_u16 u16; serialize_u32 u32; serialize_u64 u64; serialize_u128 u128;
-        serialize_f32 f32; serialize_f64 f64;
-        serialize_char char;
+    leaves! {
+        serialize_bool(bool) 1; serialize_char(char) 4; serialize_f32(f32) 4; serialize_f64(f64) 8;
+        serialize_i8(i8) 1; serialize_i16(i16) 2; serialize_i32(i32) 4; serialize_i64(i64) 8; serialize_i128(i128) 16;
+        serialize_u8(u8) 1; serialize_u16(u16) 2; serialize_u32(u32) 4; serialize_u64(u64) 8; serialize_u128(u128) 16;
+        serialize_none() 1; serialize_unit() 0; serialize_unit_struct(&'static str) 0;
+        serialize_unit_variant(&'static str, u32, &'static str) 1;
+    }
+    wrappers! {
+        serialize_some(); serialize_newtype_struct(&'static str);
+        serialize_newtype_variant(&'static str, u32, &'static str);
+    }
+    holders! {
+        serialize_seq(Option<usize>) BESIDES; serialize_map(Option<usize>) BESIDES; serialize_tuple(usize) 0;
+        serialize_tuple_struct(&'static str, usize) 0; serialize_struct(&'static str, usize) 0;
+        serialize_tuple_variant(&'static str, u32, &'static str, usize) 0;
+        serialize_struct_variant(&'static str, u32, &'static str, usize) 0;
     }
 
     fn serialize_str(self, text: &str) -> Result<(), Enough> {
@@ -82,70 +112,6 @@ impl Serializer for &mut Scale {
 
     fn serialize_bytes(self, bytes: &[u8]) -> Result<(), Enough> {
         self.add(BESIDES + bytes.len())
-    }
-
-    fn serialize_none(self) -> Result<(), Enough> {
-        self.add(1)
-    }
-
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Enough> {
-        value.serialize(self)
-    }
-
-    fn serialize_unit(self) -> Result<(), Enough> {
-        Ok(())
-    }
-
-    fn serialize_unit_struct(self, _: &'static str) -> Result<(), Enough> {
-        Ok(())
-    }
-
-    fn serialize_unit_variant(self, _: &'static str, _: u32, _: &'static str) -> Result<(), Enough> {
-        self.add(1)
-    }
-
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<(), Enough> {
-        value.serialize(self)
-    }
-
-    fn serialize_newtype_variant<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        value: &T,
-    ) -> Result<(), Enough> {
-        value.serialize(self)
-    }
-
-    fn serialize_seq(self, _: Option<usize>) -> Result<Self, Enough> {
-        self.add(BESIDES)?;
-        Ok(self)
-    }
-
-    fn serialize_tuple(self, _: usize) -> Result<Self, Enough> {
-        Ok(self)
-    }
-
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self, Enough> {
-        Ok(self)
-    }
-
-    fn serialize_tuple_variant(self, _: &'static str, _: u32, _: &'static str, _: usize) -> Result<Self, Enough> {
-        Ok(self)
-    }
-
-    fn serialize_map(self, _: Option<usize>) -> Result<Self, Enough> {
-        self.add(BESIDES)?;
-        Ok(self)
-    }
-
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self, Enough> {
-        Ok(self)
-    }
-
-    fn serialize_struct_variant(self, _: &'static str, _: u32, _: &'static str, _: usize) -> Result<Self, Enough> {
-        Ok(self)
     }
 
     fn is_human_readable(&self) -> bool {

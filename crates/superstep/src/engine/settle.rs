@@ -1,71 +1,15 @@
-//! What a step hands back.
-//!
-//! Everything that comes from elsewhere is [`Pending`] inside the step that asks for it, and a plain value outside: a
-//! value cannot be read too early, because it does not exist yet.
+//! What a step hands back: pending values become plain ones.
 
-use super::{core::Core, outcome::Never};
-use std::{marker::PhantomData, rc::Rc};
-
-/// A value that exists once the step has closed. Return it from the step's body to get it.
-///
-/// ```
-/// use superstep::{Config, Pending, Sum};
-///
-/// let sum = Config::new().procs(3).run(|g| {
-///     g.step(|s| {
-///         let sum: Pending<u32> = s.reduce(2, Sum);
-///         sum
-///     })
-/// });
-/// assert_eq!(sum.unwrap(), 6);
-/// ```
-#[must_use = "return it from the step's body to get its value"]
-pub struct Pending<T> {
-    /// Which of the step's items makes the value.
-    pub(crate) item: u32,
-    /// The step that it belongs to.
-    pub(crate) step: u64,
-    /// The group that the step is one of, by its number in this process.
-    pub(crate) group: u64,
-    /// Keeps it on its processor.
-    _value: PhantomData<Rc<T>>,
-}
-
-impl<T> Pending<T> {
-    pub(crate) fn new(item: u32, step: u64, group: u64) -> Self {
-        Self { item, step, group, _value: PhantomData }
-    }
-}
-
-impl<T> std::fmt::Debug for Pending<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Pending(item {} of step {})", self.item, self.step)
-    }
-}
-
-/// Carries a plain value out of a step.
-///
-/// ```
-/// use superstep::{Config, Local, Sum};
-///
-/// let (sum, mine) = Config::new()
-///     .procs(2)
-///     .run(|g| {
-///         g.step(|s| {
-///             let mine = s.rank() + 1;
-///             (s.reduce(mine, Sum), Local(mine))
-///         })
-///     })
-///     .unwrap();
-/// assert_eq!((sum, mine), (3, 1));
-/// ```
-#[derive(Debug)]
-pub struct Local<T>(pub T);
+use super::{
+    core::Core,
+    outcome::Never,
+    pending::{Local, Pending},
+};
 
 /// Where settled values come from.
 #[doc(hidden)]
 pub struct Settled<'a> {
-    pub(crate) core: &'a Core,
+    pub(super) core: &'a Core,
 }
 
 /// What a step's body may return, and what `step` makes of it: pending values become values.
@@ -129,28 +73,21 @@ impl<T: Settle> Settle for Vec<T> {
     }
 }
 
-impl<T: Settle> Settle for Option<T> {
-    type Out = Option<T::Out>;
+macro_rules! mapped {
+    ($([$($generics:tt)*] $type:ty => $out:ty;)*) => { $(
+        impl<T: Settle, $($generics)*> Settle for $type {
+            type Out = $out;
 
-    fn settle(self, from: &mut Settled<'_>) -> Self::Out {
-        self.map(|each| each.settle(from))
-    }
+            fn settle(self, from: &mut Settled<'_>) -> Self::Out {
+                self.map(|each| each.settle(from))
+            }
+        }
+    )* };
 }
-
-impl<T: Settle, E> Settle for Result<T, E> {
-    type Out = Result<T::Out, E>;
-
-    fn settle(self, from: &mut Settled<'_>) -> Self::Out {
-        self.map(|each| each.settle(from))
-    }
-}
-
-impl<T: Settle, const N: usize> Settle for [T; N] {
-    type Out = [T::Out; N];
-
-    fn settle(self, from: &mut Settled<'_>) -> Self::Out {
-        self.map(|each| each.settle(from))
-    }
+mapped! {
+    [] Option<T> => Option<T::Out>;
+    [E] Result<T, E> => Result<T::Out, E>;
+    [const N: usize] [T; N] => [T::Out; N];
 }
 
 macro_rules! tuples {

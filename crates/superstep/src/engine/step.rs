@@ -40,7 +40,7 @@ impl Step {
     /// assert_eq!(ranks.unwrap(), [0, 1]);
     /// ```
     pub fn rank(&self) -> usize {
-        self.core.rank.get()
+        self.core.rank()
     }
 
     /// How many processors the group has.
@@ -52,24 +52,34 @@ impl Step {
     /// assert_eq!(size.unwrap(), 2);
     /// ```
     pub fn size(&self) -> usize {
-        self.core.size.get()
+        self.core.size()
+    }
+
+    /// Charges this processor with so many operations, for predictions: the clock of the [simulator](crate::sim) goes
+    /// on by so much work. Elsewhere it does nothing.
+    ///
+    /// ```
+    /// use superstep::{Config, Fabric, sim::Trace};
+    ///
+    /// let trace = Trace::new();
+    /// let fabric = Fabric::Sim { seed: 0, shares_memory: false };
+    /// let config = Config::new().procs(2).fabric(fabric).trace(&trace);
+    /// config.run(|g| g.step(|s| s.work(100 * s.rank() as u64))).unwrap();
+    /// assert_eq!(trace.predicted()[0].work, 100);
+    /// ```
+    pub fn work(&self, operations: u64) {
+        self.core.wire.circle().work(operations);
     }
 
     /// What this step has for others.
     #[inline]
     pub(crate) fn outbox(&self) -> RefMut<'_, Outbox> {
-        self.core.stir();
-        self.core.outbox.borrow_mut()
-    }
-
-    /// Lets trays that are full leave, if they have to travel. Verbs that may have filled one call it.
-    pub(crate) fn post_full(&self) {
-        self.core.outbox.borrow_mut().post_full(&mut **self.core.circle.borrow_mut());
+        self.core.outbox()
     }
 }
 
 impl std::fmt::Debug for Step {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Step({} of group {})", self.core.steps.get(), self.core.path())
+        write!(f, "Step({} of group {})", self.core.steps(), self.core.path())
     }
 }

@@ -55,7 +55,6 @@ fn append<T: Plain>(values: &[T], out: &mut Vec<u8>) {
     out.extend_from_slice(bytemuck::cast_slice(values));
 }
 
-/// Appends `value` to `out`.
 #[inline]
 pub(crate) fn encode<T: Value>(value: &T, out: &mut Vec<u8>) -> Result {
     let any: &dyn Any = value;
@@ -98,7 +97,7 @@ macro_rules! for_fixed {
     };
 }
 
-/// About how many bytes a value owns besides its own; what is more than `most` is not counted to its end.
+/// About how many heap bytes a value owns; counting stops beyond `most`.
 #[inline]
 pub(crate) fn owned_bytes<T: Value>(value: &T, most: usize) -> usize {
     let any: &dyn Any = value;
@@ -195,7 +194,6 @@ pub(crate) fn decode<T: Value>(bytes: &[u8]) -> Result<T> {
     }
 }
 
-/// Reads a run of plain elements.
 pub(crate) fn decode_plain<T: Element>(bytes: &[u8]) -> Result<Vec<T>> {
     let mut elements = Vec::new();
     decode_into(bytes, &mut elements)?;
@@ -220,16 +218,7 @@ fn damaged<T>(bytes: &[u8]) -> Error {
     Error::new(ErrorKind::Damaged, message)
 }
 
-/// Whether a value is no more than a few bytes that are cheaper to copy than to move.
-pub(crate) fn is_small_number<T: Value>() -> bool {
-    let mut is_number = false;
-    for_numbers!(Number => {
-        is_number |= std::any::TypeId::of::<T>() == std::any::TypeId::of::<Number>();
-    });
-    is_number
-}
-
-/// How a collective turns its values into bytes: as [`Value`]s, or as runs of [`Element`]s.
+/// How a collective turns its values into bytes: as [`Value`]s, or as [`Element`]s.
 pub(crate) trait Codec<T>: 'static {
     fn encode(value: &T, out: &mut Vec<u8>) -> Result;
     fn decode(bytes: &[u8]) -> Result<T>;
@@ -237,10 +226,9 @@ pub(crate) trait Codec<T>: 'static {
     fn is_small() -> bool;
 }
 
-/// Any value.
 pub(crate) struct AsValue;
-/// A run of plain elements, as it lies in memory.
-pub(crate) struct AsRun;
+/// Plain elements, as they lie in memory.
+pub(crate) struct AsElements;
 
 impl<T: Value> Codec<T> for AsValue {
     fn encode(value: &T, out: &mut Vec<u8>) -> Result {
@@ -252,11 +240,15 @@ impl<T: Value> Codec<T> for AsValue {
     }
 
     fn is_small() -> bool {
-        is_small_number::<T>()
+        let mut is_number = false;
+        for_numbers!(Number => {
+            is_number |= std::any::TypeId::of::<T>() == std::any::TypeId::of::<Number>();
+        });
+        is_number
     }
 }
 
-impl<T: Element> Codec<Vec<T>> for AsRun {
+impl<T: Element> Codec<Vec<T>> for AsElements {
     fn encode(value: &Vec<T>, out: &mut Vec<u8>) -> Result {
         const { assert!(size_of::<T>() > 0, "the elements of a slice that travels have a size") }
         append(value, out);

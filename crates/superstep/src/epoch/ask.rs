@@ -1,16 +1,17 @@
 //! The verbs of an epoch that have an answer.
 
 use super::{
-    Epoch,
     book::Book,
     deed::{By, Deed, Method, Plain},
+    methods::Entrance,
     object::Target,
     running::Running,
-    work::{Asked, Entrance},
+    state::Epoch,
+    work::Asked,
 };
 use crate::{
     engine::{Core, Value},
-    error::{ErrorKind, Result},
+    error::{ErrorKind, Result, place},
 };
 use fabric::code::Three;
 use std::{any::type_name, marker::PhantomData, panic::Location, rc::Rc};
@@ -67,12 +68,14 @@ impl<R: Value> Answer<R> {
     /// If it has not come.
     #[track_caller]
     pub fn value(self) -> R {
-        let site = Location::caller();
-        let answer = self.book.take(self.from, self.ticket).unwrap_or_else(|| {
+        self.take(Location::caller()).unwrap_or_else(|error| error.raise())
+    }
+
+    fn take(&self, site: &Location<'_>) -> Result<R> {
+        self.book.take(self.from, self.ticket).unwrap_or_else(|| {
             let what = format!("rank {} has not answered; use `take`, or wait for the epoch's end", self.from);
             Err(self.core.error(ErrorKind::NotAnswered, what, site))
-        });
-        answer.unwrap_or_else(|error| error.raise())
+        })
     }
 }
 
@@ -162,14 +165,6 @@ impl Epoch {
         answer.unwrap_or_else(|error| error.raise())
     }
 
-    /// Whether no request of this processor to itself waits.
-    #[inline]
-    fn has_nothing_here(&self) -> bool {
-        let state = &*self.state;
-        let (lanes, source) = (state.lanes.borrow(), &state.sources[state.rank]);
-        lanes[state.rank].is_empty() && source.left.get() == 0 && source.queue.borrow().is_empty()
-    }
-
     /// Runs a method on this processor's representative.
     #[inline]
     pub(super) fn call_here<T: 'static, R>(
@@ -180,10 +175,11 @@ impl Epoch {
         site: &'static Location<'static>,
     ) -> Result<R> {
         let state = &*self.state;
-        if state.depth.get() >= state.tuning.get().nesting {
+        if self.is_deep() {
             return Err(self.too_deep(site));
         }
-        if !self.has_nothing_here() {
+        let has_sent_none = state.outgoing.lanes.borrow()[state.rank].is_empty();
+        if !has_sent_none || !state.incoming.backlogs[state.rank].is_empty() {
             // What was sent here before comes first.
             self.post(state.rank)?;
             self.serve()?;
@@ -198,7 +194,7 @@ impl Epoch {
             return Err(object.refusal(&self.core, "a method was called of", site));
         }
         let running = Running::begin(self, &object, state.rank, name);
-        let answer = method(&mut value);
+        let answer = running.run(|| method(&mut value));
         running.end();
         Ok(answer)
     }
@@ -286,8 +282,11 @@ impl Epoch {
         let method = Entrance::new::<Asked<D>>(function);
         let name = on.refer().name_in(&self.core, site)?;
         self.core.check_rank(to, site)?;
-        let asked = state.lanes.borrow_mut()[to].question(method, name, args, is_alone, &state.pool);
-        let (ticket, is_full) = asked.map_err(|error| self.placed(&error, site))?;
+        let mut lanes = state.outgoing.lanes.borrow_mut();
+        let ticket = lanes[to].next_ticket();
+        let asked = lanes[to].request((method, name), Some(ticket), args, is_alone, &state.outgoing.pool);
+        drop(lanes);
+        let is_full = asked.map_err(|error| self.placed(&error, site))?;
         if is_full {
             self.post_held_back(to)?;
         }
@@ -315,20 +314,17 @@ impl Epoch {
     }
 
     fn await_answer<R: Value>(&self, answer: &Answer<R>, site: &'static Location<'static>) -> Result<R> {
-        let why = || format!("for an answer of rank {} ({}:{})", answer.from, site.file(), site.line());
+        if !Rc::ptr_eq(&answer.book, &self.state.book.borrow()) {
+            // What an epoch has not answered nobody will, and its failure is not that of this one.
+            return answer.take(site);
+        }
+        let why = || format!("for an answer of rank {} ({})", answer.from, place(site));
         let taken = self.wait_until(&why, || answer.book.take(answer.from, answer.ticket))?;
         if let Err(error) = &taken {
             // Who has failed tells everybody.
-            self.state.failure.borrow_mut().get_or_insert_with(|| error.clone());
+            self.trouble.hear(error);
         }
         taken
-    }
-
-    /// Puts an answer on its way.
-    pub(super) fn answer<R: Value>(&self, to: usize, ticket: u64, answer: R, is_alone: bool) {
-        let is_full = self.state.lanes.borrow_mut()[to].answer(ticket, answer, is_alone);
-        let posted = is_full.and_then(|is_full| if is_full { self.post(to) } else { Ok(()) });
-        posted.unwrap_or_else(|error| error.raise());
     }
 
     /// Runs `method` on every processor of the group, this one as well, and returns the answers in the order of ranks.

@@ -1,46 +1,39 @@
-//! The book of questions: what was asked, and the answers that have come.
+//! What others have told this processor: answers to its questions, and notes of collectives.
 //!
-//! Questions to one processor are numbered as they are asked, and answers come in runs of consecutive numbers. A run is
-//! kept as it came until one of its answers is taken, because only then is their type known.
+//! Questions to one processor are numbered as they are asked, and answers come in series of consecutive numbers. A
+//! series is kept as it came until one of its answers is taken, because only then is their type known.
 
+use super::letter::Content;
 use crate::{
     engine::{Value, damaged, decode_next},
-    error::{Error, Result},
+    error::Result,
 };
-use std::{any::Any, cell::RefCell, collections::VecDeque, rc::Rc};
+use std::{
+    cell::{Cell, RefCell},
+    collections::{BTreeMap, VecDeque},
+};
 
-/// The answers of a run.
-pub(super) enum Answers {
-    /// A vector of options, so that each can be taken.
-    Moved(Box<dyn Any>),
-    Encoded {
-        bytes: Rc<Vec<u8>>,
-        at: std::ops::Range<usize>,
-    },
-    /// The method has failed.
-    Failed(Error),
-}
-
-struct Run {
+struct Series {
     first: u64,
     count: u64,
     /// How many have been taken.
     taken: u64,
-    answers: Answers,
+    /// A vector of options once one was taken, so that each can be.
+    answers: Result<Content>,
 }
 
 /// The answers that have come and were not taken, by who gave them.
-pub(super) struct Book(RefCell<Vec<VecDeque<Run>>>);
+pub(super) struct Book(RefCell<Vec<VecDeque<Series>>>);
 
 impl Book {
     pub(super) fn new(size: usize) -> Self {
         Self(RefCell::new((0..size).map(|_| VecDeque::new()).collect()))
     }
 
-    pub(super) fn enter(&self, from: usize, first: u64, count: u64, answers: Answers) {
-        let runs = &mut self.0.borrow_mut()[from];
-        let at = runs.partition_point(|run| run.first < first);
-        runs.insert(at, Run { first, count, taken: 0, answers });
+    pub(super) fn enter(&self, from: usize, first: u64, count: u64, answers: Result<Content>) {
+        let all = &mut self.0.borrow_mut()[from];
+        let at = all.partition_point(|series| series.first < first);
+        all.insert(at, Series { first, count, taken: 0, answers });
     }
 
     /// Whether every answer that came was taken.
@@ -52,29 +45,28 @@ impl Book {
         find(&self.0.borrow()[from], ticket).is_some()
     }
 
-    /// Takes an answer that has come.
     pub(super) fn take<R: Value>(&self, from: usize, ticket: u64) -> Option<Result<R>> {
-        let runs = &mut self.0.borrow_mut()[from];
-        let at = find(runs, ticket)?;
-        let run = &mut runs[at];
-        let answer = run.take(ticket);
-        run.taken += 1;
-        if run.taken == run.count {
-            runs.remove(at);
+        let all = &mut self.0.borrow_mut()[from];
+        let at = find(all, ticket)?;
+        let series = &mut all[at];
+        let answer = series.take(ticket);
+        series.taken += 1;
+        if series.taken == series.count {
+            all.remove(at);
         }
         Some(answer)
     }
 }
 
-fn find(runs: &VecDeque<Run>, ticket: u64) -> Option<usize> {
-    let at = runs.partition_point(|run| run.first <= ticket).checked_sub(1)?;
-    (ticket - runs[at].first < runs[at].count).then_some(at)
+fn find(all: &VecDeque<Series>, ticket: u64) -> Option<usize> {
+    let at = all.partition_point(|series| series.first <= ticket).checked_sub(1)?;
+    (ticket - all[at].first < all[at].count).then_some(at)
 }
 
-impl Run {
+impl Series {
     fn take<R: Value>(&mut self, ticket: u64) -> Result<R> {
-        if let Answers::Encoded { bytes, at } = &self.answers {
-            let mut rest = bytes.get(at.clone()).ok_or_else(damaged)?;
+        if let Ok(Content::Written(excerpt)) = &self.answers {
+            let mut rest = excerpt.bytes()?;
             if self.count == 1 {
                 return decode_next(&mut rest);
             }
@@ -83,16 +75,43 @@ impl Run {
             for _ in 0..self.count {
                 answers.push(Some(decode_next::<R>(&mut rest)?));
             }
-            self.answers = Answers::Moved(Box::new(answers));
+            self.answers = Ok(Content::Moved(Box::new(answers)));
         }
         let at = (ticket - self.first) as usize;
         match &mut self.answers {
-            Answers::Failed(error) => Err(error.clone()),
-            Answers::Moved(moved) => {
+            Err(error) => Err(error.clone()),
+            Ok(Content::Moved(moved)) => {
                 let answers = moved.downcast_mut::<Vec<Option<R>>>().ok_or_else(damaged)?;
                 answers.get_mut(at).and_then(Option::take).ok_or_else(damaged)
             }
-            Answers::Encoded { .. } => Err(damaged()),
+            Ok(Content::Written(_)) => Err(damaged()),
         }
+    }
+}
+
+/// What members have told this one in collectives, and has not been heard.
+#[derive(Default)]
+pub(super) struct Notes {
+    /// By the collective's number and who told it: what it is about, and the note.
+    told: RefCell<BTreeMap<(u64, usize), (u64, Content)>>,
+    next: Cell<u64>,
+}
+
+impl Notes {
+    pub(super) fn next_number(&self) -> u64 {
+        self.next.replace(self.next.get() + 1)
+    }
+
+    pub(super) fn enter(&self, number: u64, from: usize, about: u64, note: Content) {
+        self.told.borrow_mut().insert((number, from), (about, note));
+    }
+
+    pub(super) fn take(&self, number: u64, from: usize) -> Option<(u64, Content)> {
+        self.told.borrow_mut().remove(&(number, from))
+    }
+
+    /// Who has told something in the first collective that this processor did not come to.
+    pub(super) fn missed(&self) -> Option<usize> {
+        self.told.borrow().keys().next().map(|&(_, from)| from)
     }
 }

@@ -1,14 +1,14 @@
 //! Verbs that every processor of an epoch calls.
 //!
-//! They travel as notes in the letters of the epoch, on the tree that steps use: processor `r` hears from `r + 1`,
-//! `r + 2`, `r + 4` and so on, as long as `r` divides by twice that distance. So values are combined in the order of
+//! They travel as notes in the letters of the epoch, on the tree that steps use. So values are combined in the order of
 //! ranks and in the grouping of every other reduction, and the result is the same, bit for bit.
 
-use super::{Epoch, letter::Note, object::Target};
+use super::{letter::Content, object::Target, state::Epoch};
 use crate::{
-    engine::{Combine, Core, Value, damaged, decode_next, fold_into, mix, type_hash},
-    error::{Error, ErrorKind, Result},
+    engine::{Combine, Value, damaged, decode_next, fold_into, hash_numbers, mix, type_hash},
+    error::{Error, ErrorKind, Result, place},
 };
+use fabric::tree::{children, parent};
 use std::{any::type_name, panic::Location};
 
 /// The verbs, each with its method and operator: only their types are used, to tell them apart.
@@ -25,7 +25,7 @@ fn refused(about: u64) -> u64 {
 impl Epoch {
     /// Tells another member something in the collective with this number: a value, or why there is none.
     fn tell<V: Value>(&self, to: usize, number: u64, about: u64, value: Result<V>) -> Result {
-        let mut lanes = self.state.lanes.borrow_mut();
+        let mut lanes = self.state.outgoing.lanes.borrow_mut();
         match value {
             Ok(value) => lanes[to].note(number, about, value)?,
             Err(error) => lanes[to].note(number, refused(about), error.report().to_vec())?,
@@ -42,8 +42,8 @@ impl Epoch {
         about: u64,
         site: &'static Location<'static>,
     ) -> Result<Result<V>> {
-        let why = || format!("for rank {from} in a collective ({}:{})", site.file(), site.line());
-        let find = || self.state.notes.borrow_mut().remove(&(number, from));
+        let why = || format!("for rank {from} in a collective ({})", place(site));
+        let find = || self.notes.take(number, from);
         let (theirs, note) = self.wait_until(&why, find)?;
         if theirs == refused(about) {
             return Ok(Err(Error::read(self.core.processor, &open::<Vec<u8>>(note)?)));
@@ -51,16 +51,10 @@ impl Epoch {
         if theirs != about {
             let what = format!("rank {} and rank {from} are in different collectives of this epoch", self.rank());
             let error = self.core.error(ErrorKind::StepMismatch, what, site);
-            self.note_failure(&error);
+            self.trouble.note(&error);
             return Err(error);
         }
         open(note).map(Ok)
-    }
-
-    fn next_collective(&self) -> u64 {
-        let number = self.state.collective.get();
-        self.state.collective.set(number + 1);
-        number
     }
 
     /// Hands a value of member `root` to everybody.
@@ -74,19 +68,12 @@ impl Epoch {
     ) -> Result<Result<V>> {
         let (size, place) = (self.size(), (self.rank() + self.size() - root) % self.size());
         let whom = |place: usize| (place + root) % size;
-        let mut distance = 1;
-        while distance < size && place.is_multiple_of(2 * distance) {
-            distance *= 2;
-        }
         let value = match value {
             Some(value) => value,
-            None => self.hear(whom(place - distance), number, about, site)?,
+            None => self.hear(whom(parent(place).unwrap_or_default()), number, about, site)?,
         };
-        while distance > 1 {
-            distance /= 2;
-            if place + distance < size {
-                self.tell(whom(place + distance), number, about, value.clone())?;
-            }
+        for child in children(place, size).rev() {
+            self.tell(whom(child), number, about, value.clone())?;
         }
         Ok(value)
     }
@@ -120,13 +107,13 @@ impl Epoch {
         let site = Location::caller();
         let mine = self.core.check_rank(root, site).and_then(|()| {
             let object = on.refer().name_in(&self.core, site)?;
-            let about = Core::hash_numbers([type_hash::<Broadcast<M>>(), object, root as u64]);
+            let about = hash_numbers([type_hash::<Broadcast<M>>(), object, root as u64]);
             let args = args.filter(|_| self.rank() == root);
             if self.rank() == root && args.is_none() {
                 let what = format!("rank {root} broadcasts and gives no arguments");
                 return Err(self.core.error(ErrorKind::NoValue, what, site));
             }
-            self.spread(root, self.next_collective(), args.map(Ok), about, site)?
+            self.spread(root, self.notes.next_number(), args.map(Ok), about, site)?
         });
         match mine {
             Ok(args) => self.run_here(on, args, method, site),
@@ -168,12 +155,12 @@ impl Epoch {
         let site = Location::caller();
         let mine = self.run_here(on, args, method, site);
         let combined = on.refer().name_in(&self.core, site).and_then(|object| {
-            let about = Core::hash_numbers([verb::<M, R>(&op), object]);
+            let about = hash_numbers([verb::<M, R>(&op), object]);
             self.combine(mine, &op, about, site)
         });
         let combined = combined.unwrap_or_else(|error| error.raise());
         combined.unwrap_or_else(|error| {
-            self.note_failure(&error);
+            self.trouble.note(&error);
             error.raise()
         })
     }
@@ -198,28 +185,26 @@ impl Epoch {
         about: u64,
         site: &'static Location<'static>,
     ) -> Result<Result<R>> {
-        let (me, size, number) = (self.rank(), self.size(), self.next_collective());
+        let (me, size, number) = (self.rank(), self.size(), self.notes.next_number());
         let name = || format!("a {} in a reduce of this epoch", type_name::<R>());
         let mut mine = Ok(mine);
-        let mut distance = 1;
-        while distance < size && me.is_multiple_of(2 * distance) {
-            if me + distance < size {
-                let theirs: Result<R> = self.hear(me + distance, number, about, site)?;
-                mine = match (mine, theirs) {
-                    (Ok(mut mine), Ok(theirs)) => fold_into(op, &mut mine, &theirs, &name)
-                        .map(|()| mine)
-                        .map_err(|error| self.core.error(error.kind(), error, site)),
-                    (Err(error), _) | (_, Err(error)) => Err(error),
-                };
+        for child in children(me, size) {
+            let theirs: Result<R> = self.hear(child, number, about, site)?;
+            mine = match (mine, theirs) {
+                (Ok(mut mine), Ok(theirs)) => fold_into(op, &mut mine, &theirs, &name)
+                    .map(|()| mine)
+                    .map_err(|error| self.core.error(error.kind(), error, site)),
+                (Err(error), _) | (_, Err(error)) => Err(error),
+            };
+        }
+        let all = match parent(me) {
+            None => Some(mine),
+            Some(parent) => {
+                self.tell(parent, number, about, mine)?;
+                None
             }
-            distance *= 2;
-        }
-        let number = self.next_collective();
-        if me == 0 {
-            return self.spread(0, number, Some(mine), about, site);
-        }
-        self.tell(me - distance, number - 1, about, mine)?;
-        self.spread(0, number, None, about, site)
+        };
+        self.spread(0, self.notes.next_number(), all, about, site)
     }
 }
 
@@ -231,10 +216,9 @@ fn verb<M: 'static, R: Value>(op: &impl Combine<R>) -> u64 {
     mix(of::<M, _>(op), op.mark())
 }
 
-/// What a note says.
-fn open<V: Value>(note: Note) -> Result<V> {
+fn open<V: Value>(note: Content) -> Result<V> {
     match note {
-        Note::Moved(moved) => Ok(*moved.downcast::<V>().map_err(|_| damaged())?),
-        Note::Encoded { bytes, at } => decode_next(&mut bytes.get(at).ok_or_else(damaged)?),
+        Content::Moved(moved) => Ok(*moved.downcast::<V>().map_err(|_| damaged())?),
+        Content::Written(excerpt) => decode_next(&mut excerpt.bytes()?),
     }
 }

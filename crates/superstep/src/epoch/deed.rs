@@ -1,11 +1,11 @@
 //! What a request does, and how that is named where it runs.
 //!
 //! Either it is a function of the program, which travels as a pointer: a function or a closure that captures nothing
-//! becomes one, and no other closure does. Or it is a type that has a function: the program names the type, and no
-//! value of it is needed anywhere. The first is shorter to write; the second is compiled into the loop that works
-//! requests off, where a pointer is called for each of them.
+//! becomes one, and no other closure does. Or it is the function of a type: the program names the type, and needs no
+//! value of it. The first is shorter to write. The second is compiled into the loop that works requests off, where a
+//! pointer is called for each of them.
 
-use super::Epoch;
+use super::state::Epoch;
 use crate::engine::Value;
 use fabric::code::{Pointer, Shape, Three};
 use std::{any::type_name, marker::PhantomData};
@@ -14,8 +14,8 @@ use std::{any::type_name, marker::PhantomData};
 /// [`call_by`](Epoch::call_by).
 ///
 /// It does what a function handed to [`send`](Epoch::send) would do. But its code is compiled into the loop that works
-/// requests off where they run, and none is called for each: that shows where a method is a few instructions. Errors
-/// call it by its name, and a function by its signature.
+/// requests off, so none of them costs a call. That pays where a method is a few instructions. Errors call it by its
+/// name, and a function by its signature.
 ///
 /// ```
 /// use superstep::{Config, Epoch, Method};

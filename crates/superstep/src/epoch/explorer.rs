@@ -6,7 +6,7 @@
 //! likes, as long as there are any left to send. A rule is wrong if it ever says that all is quiet while a letter is
 //! under way.
 
-use super::fence::{Verdict, verdict};
+use super::verdict::{Verdict, verdict};
 use fabric::Counts;
 use std::collections::{HashMap, VecDeque};
 

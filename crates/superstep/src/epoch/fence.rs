@@ -1,75 +1,34 @@
 //! The end of an epoch: counting letters until none is under way. See `README.md` beside this file.
 
-use super::{Epoch, state::Counting};
-use crate::error::{Error, ErrorKind, Result};
+use super::{
+    state::{Epoch, State},
+    verdict::{CROWDED, Counting, FAILED, LEFT, STATE, Verdict, WAITS, verdict},
+};
+use crate::error::{Error, ErrorKind, Result, place};
 use fabric::{Counts, Meld, Melded};
 use std::{
     collections::HashMap,
     time::{Duration, Instant},
 };
 
-/// Where a count has what it sums: letters sent, letters taken in, runs held, who waits or has failed, and runs that
-/// have been worked off (at 4).
-const SENT: usize = 0;
-const CAME: usize = 1;
-const HELD: usize = 2;
-const STATE: usize = 3;
-/// Added to `HELD` by each member whose requests wait because too much is under way to somebody.
-const CROWDED: u64 = 1 << 40;
-/// Added to `STATE` by each member that waits for an answer.
-const WAITS: u64 = 1;
-/// Added to `STATE` by each member that was told something in a collective which it did not come to.
-const LEFT: u64 = 1 << 20;
-/// Added to `STATE` by each member whose epoch has failed.
-const FAILED: u64 = 1 << 40;
-
-/// What two sums say, of which the second was begun when everybody had seen the first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// Something may be under way.
-    Open,
-    /// Nothing is, and everybody has ended.
-    Quiet,
-    /// Nothing is, and requests wait for somebody to catch up who cannot: more has to be allowed.
-    Crowded,
-    /// Nothing is, and somebody waits: it will wait for good.
-    Stuck,
-}
-
-/// The rule of two equal waves.
-pub(super) fn verdict(last: Option<Counts>, now: Counts) -> Verdict {
-    // Where nobody has sent anything, nobody can be woken: one wave says it all.
-    let is_settled = now[SENT] == now[CAME] && (last == Some(now) || now[SENT] == 0);
-    match now {
-        _ if !is_settled => Verdict::Open,
-        [_, _, 0, state, _] if state % LEFT == 0 => Verdict::Quiet,
-        _ if now[HELD] >= CROWDED => Verdict::Crowded,
-        _ => Verdict::Stuck,
-    }
-}
-
 impl Epoch {
     /// Takes the count a step further. This processor has nothing to do; `why` says what it waits for, unless it has
     /// ended its body. Says whether the epoch is over.
     pub(super) fn count(&self, why: Option<&dyn Fn() -> String>) -> Result<bool> {
-        let state = &*self.state;
-        let Counting { is_entered, last, .. } = state.counting.get();
-        let mut circle = self.core.circle.borrow_mut();
-        if !is_entered {
-            let has_failed = if state.failure.borrow().is_some() { FAILED } else { 0 };
-            let waits = if why.is_some() { WAITS } else { 0 };
-            let left = if why.is_none() && !state.notes.borrow().is_empty() { LEFT } else { 0 };
-            let crowded = if state.held.get() > 0 && self.is_crowded() { CROWDED } else { 0 };
-            let (sent, came, held) = (state.sent.get(), state.came.get(), state.held.get() + crowded);
-            circle.enter_count([sent, came, held, waits + left + has_failed, state.runs.get()])?;
-            state.counting.set(Counting { is_entered: true, last, came });
+        let (state, mut circle) = (&*self.state, self.core.wire.circle_mut());
+        let counting = self.counting.get();
+        if !counting.is_entered {
+            let came = state.incoming.came.get();
+            circle.enter_count(self.contribution(why.is_some()))?;
+            self.counting.set(Counting { is_entered: true, came, ..counting });
         }
         let Some(sum) = circle.counted()? else { return Ok(false) };
         drop(circle);
-        let is_unmoved = state.counting.get().came == state.came.get();
-        state.counting.set(Counting { is_entered: false, last: Some(sum), came: 0 });
+        let Counting { last, came, loosened_at, .. } = self.counting.get();
+        let restart = |loosened_at| self.counting.set(Counting { loosened_at, ..Counting::default() });
+        self.counting.set(Counting { is_entered: false, last: Some(sum), came: 0, loosened_at });
         // Who could not use it must not use it later.
-        state.is_loose.set(false);
+        state.incoming.is_loose.set(false);
         match verdict(last, sum) {
             Verdict::Open => Ok(false),
             Verdict::Quiet if sum[STATE] < LEFT => Ok(true),
@@ -79,33 +38,50 @@ impl Epoch {
             }
             Verdict::Quiet => Err(self.agree()?),
             Verdict::Crowded => {
-                self.allow_more();
-                state.counting.set(Counting::default());
+                state.outgoing.allow_more();
+                restart(loosened_at);
                 Ok(false)
             }
             // In order nobody can go on. Once it is tried whether somebody can out of order.
-            Verdict::Stuck if state.loosened_at.get() != Some(sum) => {
-                state.loosened_at.set(Some(sum));
+            Verdict::Stuck if loosened_at != Some(sum) => {
                 // Others may have seen the sum sooner: who has heard from them can go on in order.
-                state.is_loose.set(is_unmoved);
-                state.counting.set(Counting::default());
+                state.incoming.is_loose.set(came == state.incoming.came.get());
+                restart(Some(sum));
                 Ok(false)
             }
             Verdict::Stuck => {
                 // What has failed may be what the others wait for.
                 let error = if sum[STATE] < FAILED { self.explain(why)? } else { self.agree()? };
-                state.is_stuck.set(true);
-                *state.failure.borrow_mut() = Some(error.clone());
+                self.trouble.end_with(&error);
                 Err(error)
             }
         }
+    }
+
+    fn contribution(&self, waits: bool) -> Counts {
+        let State { incoming, outgoing, .. } = &*self.state;
+        let when = |it: bool, number: u64| if it { number } else { 0 };
+        let held = incoming.held.get();
+        let crowded = when(held > 0 && outgoing.is_crowded(), CROWDED);
+        let left = when(!waits && self.notes.missed().is_some(), LEFT);
+        let state = when(waits, WAITS) + left + when(self.trouble.is_known(), FAILED);
+        let turns = self.activity.begun.get() + self.activity.done.get();
+        [outgoing.sent.get(), incoming.came.get(), held + crowded, state, turns]
+    }
+
+    /// Waits for a letter or for the sum of a count, if one has been entered.
+    pub(super) fn rest_in_count(&self) -> Result {
+        if self.counting.get().is_entered {
+            self.core.wire.circle_mut().rest()?;
+        }
+        Ok(())
     }
 
     /// Serves others until nothing is under way anywhere.
     pub(super) fn fence(&self) -> Result {
         let (mut watch, mut waiting) = (Watch::default(), self.core.pen.waiting());
         loop {
-            self.check_stuck()?;
+            self.trouble.check_stuck()?;
             self.post_all()?;
             if self.serve_in_bounds()? {
                 waiting.go_on();
@@ -124,43 +100,42 @@ impl Epoch {
     /// Notes as a failure that others have told this processor something in a collective which it did not come to.
     #[cold]
     fn note_missed(&self) {
-        let notes = self.state.notes.borrow();
-        if let Some((_, from)) = notes.keys().min() {
+        if let Some(from) = self.notes.missed() {
             let what =
                 format!("rank {from} is in a collective of this epoch that rank {} did not come to", self.rank());
-            self.note_failure(&self.error(ErrorKind::StepMismatch, &what));
+            self.trouble.note(&self.error(ErrorKind::StepMismatch, &what));
         }
     }
 
     /// The error of the first member whose epoch has failed.
     fn agree(&self) -> Result<Error> {
-        let mine = self.state.failure.borrow().as_ref().map(|error| error.report().to_vec()).unwrap_or_default();
+        let mine = self.trouble.check().err().map(|error| error.report().to_vec()).unwrap_or_default();
         let mut all = Melded::default();
-        self.core.circle.borrow_mut().meet(&mine, &mut First, &mut all)?;
+        self.core.wire.circle_mut().meet(&mine, &mut First, &mut all)?;
         Ok(Error::read(self.core.processor, &all.total))
     }
 
     /// The error of everybody, where everybody waits.
     fn explain(&self, why: Option<&dyn Fn() -> String>) -> Result<Error> {
         let state = &*self.state;
-        let is_deep = state.depth.get() >= state.tuning.get().nesting && state.held.get() > 0;
+        let is_deep = self.is_deep() && state.incoming.held.get() > 0;
         let mut mine = Vec::new();
         if let Some(why) = why {
-            let deep = if is_deep { format!(", {} methods deep", state.depth.get()) } else { String::new() };
+            let deep = if is_deep { format!(", {} methods deep", self.activity.depth.get()) } else { String::new() };
             mine = format!("{}rank {} waits {}{deep}; ", if is_deep { "\u{1}" } else { "" }, state.rank, why()).into();
         }
         let mut all = Melded::default();
-        self.core.circle.borrow_mut().meet(&mine, &mut Listing, &mut all)?;
+        self.core.wire.circle_mut().meet(&mine, &mut Listing, &mut all)?;
         let text = String::from_utf8_lossy(&all.total);
         let (is_deep, text) = (text.contains('\u{1}'), text.replace('\u{1}', ""));
         let text = text.trim_end_matches([';', ' ']);
         let (kind, what) = if is_deep {
-            let bound = state.tuning.get().nesting;
+            let bound = self.tuning.nesting;
             (ErrorKind::TooDeep, format!("remote methods wait inside each other, and no more than {bound} may: {text}"))
         } else {
             (ErrorKind::Deadlock, format!("nobody can go on in this epoch: {text}"))
         };
-        Ok(self.core.error(kind, what, self.core.site.get()))
+        Ok(self.core.error(kind, what, self.core.site()))
     }
 }
 
@@ -184,18 +159,17 @@ impl Watch {
         if self.has_spoken || !self.turns.is_multiple_of(64) {
             return;
         }
-        *self.methods.entry(epoch.state.method.get()).or_default() += 1;
+        *self.methods.entry(epoch.activity.method.get()).or_default() += 1;
         if self.since.get_or_insert_with(Instant::now).elapsed() < Self::LONG {
             return;
         }
         self.has_spoken = true;
         let busiest = self.methods.iter().max_by_key(|(_, turns)| **turns).map_or("", |(method, _)| method);
-        let (rank, site) = (epoch.rank(), epoch.core.site.get());
+        let (rank, site) = (epoch.rank(), epoch.core.site());
         eprintln!(
-            "superstep: the epoch at {}:{} has not become quiet for {} s after rank {rank} ended its body; the method \
+            "superstep: the epoch at {} has not become quiet for {} s after rank {rank} ended its body; the method \
              that runs most is {busiest}",
-            site.file(),
-            site.line(),
+            place(site),
             Self::LONG.as_secs()
         );
     }
@@ -213,7 +187,6 @@ impl Meld for First {
     }
 }
 
-/// One contribution after the other.
 struct Listing;
 
 impl Meld for Listing {

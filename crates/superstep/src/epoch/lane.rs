@@ -1,15 +1,17 @@
 //! The way from this processor to one other: requests wait here until there are enough for a letter.
 
 use super::{
-    letter::{Block, Header, Moved, Sheet, Tag},
+    letter::{Enclosure, Moved, MovedLetter, Parcel, Requests},
+    methods::{Entrance, Recent},
+    pool::Pool,
     tuning::Bundle,
-    work::{Entrance, Pool},
+    written::{Header, Tag, WrittenLetter},
 };
 use crate::{
     engine::{Value, encode_next, is_fixed, mix, owned_bytes, type_hash},
     error::{Error, ErrorKind, Result},
 };
-use std::any::Any;
+use std::cell::RefCell;
 
 /// How a processor is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,35 +24,41 @@ pub(super) enum Way {
     Far,
 }
 
-/// The run of requests that is still growing, between processors that share memory.
+/// The series of requests that is still growing, between processors that share memory.
 struct Growing {
-    method: Entrance,
-    object: u64,
-    ticket: Option<u64>,
-    arguments: Box<dyn Any + Send>,
-    /// How many questions there are.
-    count: u64,
+    requests: Requests<Moved>,
     /// How many requests had room when it began.
     room: usize,
 }
 
-/// The way to one processor.
+impl Growing {
+    /// The arguments, if another request with these can go on with the series.
+    #[inline]
+    fn arguments_for<A: Value>(&mut self, method: Entrance, object: u64, ticket: Option<u64>) -> Option<&mut Vec<A>> {
+        let requests = &mut self.requests;
+        let goes_on = requests.method == method
+            && requests.object == object
+            && requests.ticket.map(|first| first + requests.count) == ticket;
+        if goes_on { requests.arguments.downcast_mut() } else { None }
+    }
+}
+
 pub(super) struct Lane {
     pub(super) way: Way,
     growing: Option<Growing>,
-    block: Box<Block>,
-    sheet: Sheet,
+    moved: Box<MovedLetter>,
+    written: WrittenLetter,
     /// How many more requests, and about how many more bytes, fit into the letter.
     room: Bundle,
     usual: Bundle,
-    /// Methods of late, with their names. A processor of another process has been told of them in this epoch.
-    names: [Option<(Entrance, u64)>; 16],
-    /// How often, of late, a run has been followed by another before it was worth a vector of its own.
+    /// The names of methods. A processor of another process has been told of these in this epoch.
+    names: Recent<Entrance, u64>,
+    /// How often, of late, a series was too short for a vector of its own.
     changes: u8,
     /// Whether somebody waits for what is in the letter.
     pub(super) is_urgent: bool,
     /// The number of the next question.
-    pub(super) next_ticket: u64,
+    next_ticket: u64,
     /// Letters that were sent, and those that the other side says it has taken in.
     pub(super) sent: u64,
     pub(super) taken_there: u64,
@@ -59,11 +67,11 @@ pub(super) struct Lane {
     pub(super) told: u64,
 }
 
-/// Runs of up to so many requests are short; after so many short ones, and up to twice that, numbers are written.
+/// A series of up to so many requests is short. After so many short series numbers are written.
 const SHORT: usize = 2;
 const CHANGES: u8 = 4;
 
-/// What a value that owns something elsewhere counts for, besides what is known of it.
+/// Estimated heap bytes of a value of unknown size.
 const ELSEWHERE: usize = 120;
 
 impl Lane {
@@ -72,11 +80,11 @@ impl Lane {
         Self {
             way,
             growing: None,
-            block: Box::default(),
-            sheet: Sheet::default(),
+            moved: Box::default(),
+            written: WrittenLetter::default(),
             room: none,
             usual: none,
-            names: [None; 16],
+            names: Recent::default(),
             changes: 0,
             is_urgent: false,
             next_ticket: 0,
@@ -87,11 +95,10 @@ impl Lane {
         }
     }
 
-    /// Begins an epoch.
     pub(super) fn begin(&mut self, usual: Bundle) {
         self.clear();
         if self.way == Way::Far {
-            self.names = [None; 16];
+            self.names.clear();
         }
         (self.usual, self.room) = (usual, usual);
         (self.next_ticket, self.is_urgent) = (0, false);
@@ -100,8 +107,8 @@ impl Lane {
 
     pub(super) fn clear(&mut self) {
         self.growing = None;
-        self.block.items.clear();
-        self.sheet.clear();
+        self.moved.parcels.clear();
+        self.written.clear();
     }
 
     /// How many letters are under way there, as far as this processor knows.
@@ -110,69 +117,48 @@ impl Lane {
         self.sent - self.taken_there
     }
 
-    /// Whether there is nothing to send.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.growing.is_none() && self.block.items.is_empty() && self.sheet.is_empty()
+        self.growing.is_none() && self.moved.parcels.is_empty() && self.written.is_empty()
     }
 
-    /// Adds a request; says whether the letter is full.
+    /// Adds a request, or with a ticket a question; says whether the letter is full. `is_alone`: its answer is awaited.
     #[inline]
     pub(super) fn request<A: Value>(
         &mut self,
-        method: Entrance,
-        object: u64,
-        arguments: A,
-        pool: &Pools,
+        (method, object): (Entrance, u64),
+        ticket: Option<u64>,
+        argument: A,
+        is_alone: bool,
+        pool: &RefCell<Pool>,
     ) -> Result<bool> {
         if let Some(growing) = &mut self.growing
-            && growing.method == method
-            && growing.object == object
-            && growing.ticket.is_none()
-            && let Some(run) = growing.arguments.downcast_mut::<Vec<A>>()
+            && let Some(series) = growing.arguments_for(method, object, ticket)
         {
-            let weight = weight(&arguments, self.usual.bytes);
-            run.push(arguments);
+            let weight = weight(&argument, self.usual.bytes);
+            series.push(argument);
+            if ticket.is_some() {
+                growing.requests.count += 1;
+            }
             return Ok(self.shrink(weight));
         }
-        self.request_another(method, object, None, arguments, false, pool)
+        self.request_another((method, object), ticket, argument, is_alone, pool)
     }
 
-    /// Adds a question, which is alone if its answer is waited for; returns its number and whether the letter is full.
+    /// The number of a question that is about to be added.
     #[inline]
-    pub(super) fn question<A: Value>(
-        &mut self,
-        method: Entrance,
-        object: u64,
-        arguments: A,
-        is_alone: bool,
-        pool: &Pools,
-    ) -> Result<(u64, bool)> {
-        let ticket = self.next_ticket;
+    pub(super) fn next_ticket(&mut self) -> u64 {
         self.next_ticket += 1;
-        if let Some(growing) = &mut self.growing
-            && growing.method == method
-            && growing.object == object
-            && growing.ticket.is_some_and(|first| first + growing.count == ticket)
-            && let Some(run) = growing.arguments.downcast_mut::<Vec<A>>()
-        {
-            let weight = weight(&arguments, self.usual.bytes);
-            run.push(arguments);
-            growing.count += 1;
-            return Ok((ticket, self.shrink(weight)));
-        }
-        let is_full = self.request_another(method, object, Some(ticket), arguments, is_alone, pool)?;
-        Ok((ticket, is_full))
+        self.next_ticket - 1
     }
 
     fn request_another<A: Value>(
         &mut self,
-        method: Entrance,
-        object: u64,
+        (method, object): (Entrance, u64),
         ticket: Option<u64>,
         argument: A,
         is_alone: bool,
-        pool: &Pools,
+        pool: &RefCell<Pool>,
     ) -> Result<bool> {
         if let Some(growing) = &self.growing {
             let is_short = growing.room - self.room.count <= SHORT;
@@ -184,13 +170,14 @@ impl Lane {
             return self.write(header, |bytes| encode_next(&argument, bytes));
         }
         self.close();
-        let weight = weight(&argument, self.usual.bytes) + size_of::<Moved>();
+        let weight = weight(&argument, self.usual.bytes) + size_of::<Enclosure>();
         let room = self.room.count;
         let mut arguments = pool.borrow_mut().take::<A>();
-        if let Some(run) = arguments.downcast_mut::<Vec<A>>() {
-            run.push(argument);
+        if let Some(series) = arguments.downcast_mut::<Vec<A>>() {
+            series.push(argument);
         }
-        self.growing = Some(Growing { method, object, ticket, arguments, count: 1, room });
+        let requests = Requests { method, object, ticket, count: 1, arguments, is_last: false };
+        self.growing = Some(Growing { requests, room });
         Ok(self.shrink(weight))
     }
 
@@ -198,26 +185,8 @@ impl Lane {
     #[inline]
     fn name(&mut self, method: Entrance) -> Result<u64> {
         let [thunk, function] = method.places();
-        let hash = mix(thunk as u64, function as u64);
-        // Two that are used in turn must not drive each other out.
-        let places = [hash, hash >> 32].map(|hash| hash as usize % self.names.len());
-        match places.map(|place| self.names[place]) {
-            [Some((known, name)), _] | [_, Some((known, name))] if known == method => Ok(name),
-            [first, _] => self.introduce(method, places[usize::from(first.is_some())]),
-        }
-    }
-
-    #[cold]
-    fn introduce(&mut self, method: Entrance, place: usize) -> Result<u64> {
-        let Some(description) = method.describe() else {
-            let what = "the method's code is in no file that is loaded, so no other processor can find it";
-            return Err(Error::new(ErrorKind::BuildMismatch, what));
-        };
-        if self.way == Way::Far {
-            self.sheet.describe(description);
-        }
-        self.names[place] = Some((method, description[0]));
-        Ok(description[0])
+        let letter = (self.way == Way::Far).then_some(&mut self.written);
+        self.names.find(method, mix(thunk as u64, function as u64), || introduce(method, letter))
     }
 
     /// Adds an answer, to a question that was alone or not; says whether the letter is full.
@@ -230,78 +199,78 @@ impl Lane {
         }
         let weight = weight(&answer, self.usual.bytes);
         self.close();
-        if let Some(Moved::Answers { first, count, answers }) = self.block.items.last_mut()
+        if let Some(Enclosure::Parcel(Parcel::Answers { first, count, answers: Ok(answers) })) =
+            self.moved.parcels.last_mut()
             && *first + *count == ticket
-            && let Some(run) = answers.downcast_mut::<Vec<Option<R>>>()
+            && let Some(series) = answers.downcast_mut::<Vec<Option<R>>>()
         {
-            run.push(Some(answer));
+            series.push(Some(answer));
             *count += 1;
         } else {
-            let answers = Box::new(vec![Some(answer)]);
-            self.block.items.push(Moved::Answers { first: ticket, count: 1, answers });
+            let answers: Moved = Box::new(vec![Some(answer)]);
+            self.enclose(Parcel::Answers { first: ticket, count: 1, answers: Ok(answers) });
         }
         Ok(self.shrink(weight))
     }
 
-    /// Adds the failure of a question.
-    pub(super) fn fail(&mut self, ticket: u64, error: &Error) -> Result<bool> {
-        self.is_urgent = true;
-        if self.way == Way::Far {
-            let header = Header { tag: Tag::Failure, names: [0; 2], first: ticket };
-            return self.write(header, |bytes| append_report(error, bytes));
-        }
-        self.close();
-        self.block.items.push(Moved::Failure { ticket, error: error.clone() });
-        Ok(false)
+    pub(super) fn fail(&mut self, ticket: u64, error: &Error) -> Result {
+        let parcel = Parcel::Answers { first: ticket, count: 1, answers: Err(error.clone()) };
+        self.report(Header { tag: Tag::Failure, names: [0; 2], first: ticket }, error, parcel)
     }
 
     /// Adds that this processor's part of the epoch has failed.
     pub(super) fn fault(&mut self, error: &Error) -> Result {
-        self.is_urgent = true;
-        if self.way == Way::Far {
-            let header = Header { tag: Tag::Fault, names: [0; 2], first: 0 };
-            return self.write(header, |bytes| append_report(error, bytes)).map(|_| ());
-        }
-        self.close();
-        self.block.items.push(Moved::Fault(error.clone()));
-        Ok(())
+        self.report(Header { tag: Tag::Fault, names: [0; 2], first: 0 }, error, Parcel::Fault(error.clone()))
     }
 
-    /// Adds a note of a collective.
+    /// Adds an error, written or as a parcel that moves.
+    fn report(&mut self, header: Header, error: &Error, parcel: Parcel<Moved>) -> Result {
+        self.is_urgent = true;
+        if self.way != Way::Far {
+            self.close();
+            self.enclose(parcel);
+            return Ok(());
+        }
+        let written = self.write(header, |bytes| {
+            bytes.extend_from_slice(&error.report());
+            Ok(())
+        });
+        written.map(|_| ())
+    }
+
     pub(super) fn note<R: Value>(&mut self, number: u64, about: u64, note: R) -> Result<bool> {
         if self.is_written::<R>(true) {
             let header = Header { tag: Tag::Note, names: [number, about], first: 0 };
             return self.write(header, |bytes| encode_next(&note, bytes));
         }
         self.close();
-        self.block.items.push(Moved::Note { number, about, note: Box::new(note) });
+        self.enclose(Parcel::Note { number, about, note: Box::new(note) });
         Ok(false)
     }
 
-    /// Whether a value of this type is written, and does not move: between processes always, and inside one if it is a
-    /// few bytes that somebody waits for, which travel faster in one piece, or if runs are so short that vectors of
-    /// their own would cost more.
+    /// Whether a value of this type is written instead of moved: between processes always, and inside one if it is a
+    /// few bytes that somebody waits for, or if series are too short for vectors of their own.
     #[inline]
     fn is_written<A: 'static>(&self, is_alone: bool) -> bool {
         let is_better = || (is_alone && self.is_all_written()) || self.changes >= CHANGES;
         self.way == Way::Far || (is_fixed::<A>() && is_better())
     }
 
-    /// Writes one more of an item; says whether the letter is full.
+    /// Writes one more of a parcel; says whether the letter is full.
     #[inline]
     fn write(&mut self, header: Header, encode: impl FnOnce(&mut Vec<u8>) -> Result) -> Result<bool> {
         if self.growing.is_some() {
-            self.close_run();
+            self.close_series();
         }
-        let (bytes, goes_on) = self.sheet.item(header);
-        // Where runs become longer again they move.
+        let (bytes, goes_on) = self.written.parcel(header);
+        // Where series become longer again they move.
         self.changes = if goes_on { self.changes.saturating_sub(1) } else { (self.changes + 1).min(2 * CHANGES) };
         let start = bytes.len();
-        let unfinished = Unfinished { sheet: &mut self.sheet, start };
-        encode(&mut unfinished.sheet.bytes)?;
+        let unfinished = Unfinished { letter: &mut self.written, start };
+        encode(&mut unfinished.letter.bytes)?;
         std::mem::forget(unfinished);
         self.room.count = self.room.count.saturating_sub(1);
-        Ok(self.room.count == 0 || self.sheet.bytes.len() >= self.usual.bytes)
+        Ok(self.room.count == 0 || self.written.bytes.len() >= self.usual.bytes)
     }
 
     /// Takes away the room of a request; says whether none is left.
@@ -314,74 +283,82 @@ impl Lane {
 
     /// Ends what is growing: what comes next stands behind it.
     fn close(&mut self) {
-        self.close_run();
-        if !self.sheet.is_empty() {
-            self.block.items.push(Moved::Written(self.sheet.finish(0)));
+        self.close_series();
+        if !self.written.is_empty() {
+            self.moved.parcels.push(Enclosure::Written(self.written.finish(0)));
         }
     }
 
-    fn close_run(&mut self) {
-        if let Some(Growing { method, object, ticket, arguments, count, .. }) = self.growing.take() {
-            self.block.items.push(Moved::Requests { method, object, ticket, count, arguments });
+    fn close_series(&mut self) {
+        if let Some(growing) = self.growing.take() {
+            self.enclose(Parcel::Requests(growing.requests));
         }
+    }
+
+    fn enclose(&mut self, parcel: Parcel<Moved>) {
+        self.moved.parcels.push(Enclosure::Parcel(parcel));
     }
 
     /// Whether all that waits here is written.
     pub(super) fn is_all_written(&self) -> bool {
-        self.growing.is_none() && self.block.items.is_empty()
+        self.growing.is_none() && self.moved.parcels.is_empty()
     }
 
     /// Takes back the room of bytes that have been sent.
     pub(super) fn keep(&mut self, bytes: Vec<u8>) {
-        if self.sheet.bytes.capacity() == 0 {
-            self.sheet.bytes = bytes;
+        if self.written.bytes.capacity() == 0 {
+            self.written.bytes = bytes;
         }
     }
 
     /// Takes what waits here as a letter that moves, and puts an empty one in its place.
     #[expect(clippy::unnecessary_box_returns, reason = "the box itself travels")]
-    pub(super) fn take_block(&mut self, empty: Box<Block>) -> Box<Block> {
+    pub(super) fn take_moved(&mut self, empty: Box<MovedLetter>) -> Box<MovedLetter> {
         self.close();
         self.finish();
-        std::mem::replace(&mut self.block, empty)
+        std::mem::replace(&mut self.moved, empty)
     }
 
     /// Takes what waits here as the bytes of a letter.
     pub(super) fn take_bytes(&mut self) -> Vec<u8> {
         self.finish();
-        self.sheet.finish(self.taken_here)
+        self.written.finish(self.taken_here)
     }
 
     fn finish(&mut self) {
         self.room = self.usual;
         self.is_urgent = false;
         self.told = self.taken_here;
-        self.block.taken = self.taken_here;
+        self.moved.taken = self.taken_here;
     }
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "whatever else is written may fail")]
-fn append_report(error: &Error, bytes: &mut Vec<u8>) -> Result {
-    bytes.extend_from_slice(&error.report());
-    Ok(())
 }
 
 /// Something that is being written. It is taken back if it cannot be written, or if the program's part in that panics.
 struct Unfinished<'a> {
-    sheet: &'a mut Sheet,
+    letter: &'a mut WrittenLetter,
     start: usize,
 }
 
 impl Drop for Unfinished<'_> {
     fn drop(&mut self) {
-        self.sheet.undo(self.start);
+        self.letter.undo(self.start);
     }
 }
 
-/// The vectors that runs are made of.
-pub(super) type Pools = std::cell::RefCell<Pool>;
+/// Names a method, and describes it in a letter to a processor of another process.
+#[cold]
+fn introduce(method: Entrance, letter: Option<&mut WrittenLetter>) -> Result<u64> {
+    let Some(description) = method.describe() else {
+        let what = "the method's code is in no file that is loaded, so no other processor can find it";
+        return Err(Error::new(ErrorKind::BuildMismatch, what));
+    };
+    if let Some(letter) = letter {
+        letter.describe(description);
+    }
+    Ok(description[0])
+}
 
-/// About how many bytes a value takes up, here and elsewhere; what is more than `most` is not counted to its end.
+/// About how many bytes a value takes up with its heap; counting stops beyond `most`.
 #[inline]
 fn weight<A: Value>(value: &A, most: usize) -> usize {
     let elsewhere = if std::mem::needs_drop::<A>() { ELSEWHERE + owned_bytes(value, most) } else { 0 };

@@ -1,8 +1,8 @@
 //! Objects that remote methods run on.
 
 use crate::{
-    engine::{Core, Group, Object as Numbered, Phase, mix, type_hash},
-    error::{Error, ErrorKind, Result},
+    engine::{Core, Group, Lease, Lends, Tenant, hooks, mix, type_hash},
+    error::{Error, ErrorKind, Result, place},
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -28,19 +28,19 @@ pub(super) struct Representative<T> {
 
 impl<T: 'static> Representative<T> {
     pub(super) fn describe(&self) -> String {
-        format!("object of type {} made at {}:{}", type_name::<T>(), self.site.file(), self.site.line())
+        format!("object of type {} made at {}", type_name::<T>(), place(self.site))
     }
 
     /// Notes why it cannot be used any more.
     pub(super) fn spoil(&self, core: &Core, error: &Error) {
-        *self.cause.borrow_mut() = Some((core.steps.get(), error.clone()));
+        *self.cause.borrow_mut() = Some((core.steps(), error.clone()));
     }
 
     /// Why it cannot be used: in the epoch in which one of its methods has panicked, that panic.
     #[cold]
     pub(super) fn refusal(&self, core: &Core, what: &str, site: &Location<'_>) -> Error {
         match &*self.cause.borrow() {
-            Some((step, error)) if *step == core.steps.get() => error.clone(),
+            Some((step, error)) if *step == core.steps() => error.clone(),
             _ => {
                 let what = format!("{what} the {}, one of whose methods has panicked", self.describe());
                 core.error(ErrorKind::Poisoned, what, site)
@@ -49,13 +49,17 @@ impl<T: 'static> Representative<T> {
     }
 }
 
-impl<T: 'static> Numbered for Representative<T> {
+impl<T: 'static> Tenant for Representative<T> {
     fn describe(&self) -> String {
         Self::describe(self)
     }
 
-    fn is_borrowed(&self) -> bool {
-        self.value.try_borrow_mut().is_err()
+    hooks!(lends);
+}
+
+impl<T: 'static> Lends for Representative<T> {
+    fn take_back(&self) -> bool {
+        self.value.try_borrow_mut().is_ok()
     }
 }
 
@@ -77,7 +81,7 @@ impl<T: 'static> Numbered for Representative<T> {
 /// assert_eq!(buckets.unwrap(), [vec![0, 0, 2, 2], vec![1, 1, 3, 3]]);
 /// ```
 pub struct Object<T: 'static> {
-    core: Rc<Core>,
+    core: Lease,
     pub(super) here: Rc<Representative<T>>,
 }
 
@@ -105,11 +109,10 @@ impl Group {
             is_poisoned: Cell::new(false),
             cause: RefCell::default(),
         });
-        let core = Rc::clone(self.core());
-        let number = core.add_object(Rc::clone(&here) as Rc<dyn Numbered>, type_hash::<Representative<T>>());
+        let core = self.core().add_tenant(Rc::clone(&here) as Rc<dyn Tenant>, type_hash::<Representative<T>>());
         // What was declared so far is the same on all members, and another each time; other groups may have declared
         // the same.
-        here.name.set(u64::from(number) | mix(core.declared(), core.key()) << 32);
+        here.name.set(u64::from(core.number) | mix(core.declared(), core.key) << 32);
         Object { core, here }
     }
 }
@@ -172,14 +175,6 @@ impl<T: 'static> Object<T> {
 impl<T: 'static> std::fmt::Debug for Object<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.here.describe())
-    }
-}
-
-impl<T: 'static> Drop for Object<T> {
-    fn drop(&mut self) {
-        if self.core.phase.get() != Phase::Ended {
-            self.core.registry().drop_object(self.here.name.get() as u32);
-        }
     }
 }
 
@@ -278,7 +273,7 @@ impl<T: 'static> sealed::Reference<'_, T> {
     pub(super) fn name_in(&self, core: &Core, site: &Location<'_>) -> Result<u64> {
         match self {
             Self::Object(object) => {
-                if !std::ptr::eq(core, &raw const *object.core) {
+                if !std::ptr::eq(core, &raw const **object.core) {
                     core.check_member(&object.core, &object.here.describe(), site)?;
                 }
                 Ok(object.here.name.get())
@@ -287,7 +282,6 @@ impl<T: 'static> sealed::Reference<'_, T> {
         }
     }
 
-    /// This processor's representative.
     #[inline]
     pub(super) fn find(&self, core: &Core, site: &Location<'_>) -> Result<Rc<Representative<T>>> {
         match self {
@@ -303,8 +297,7 @@ impl<T: 'static> sealed::Reference<'_, T> {
 /// The representative of the object with this name, if there is one of this type.
 #[inline]
 pub(super) fn find<T: 'static>(core: &Core, name: u64) -> Option<Rc<Representative<T>>> {
-    let registry = core.registry.borrow();
-    let object = Rc::clone(registry.object(name as u32)?) as Rc<dyn std::any::Any>;
+    let object = Rc::clone(core.tenants().tenant(name as u32)?) as Rc<dyn std::any::Any>;
     object.downcast::<Representative<T>>().ok().filter(|object| object.name.get() == name)
 }
 

@@ -130,12 +130,12 @@ impl Tuning {
         self
     }
 
-    /// Sets how many letters to one processor may be on their way. Whose body has sent more serves others until the
-    /// receiver has caught up; so what bodies send takes bounded memory, however fast one of them sends.
+    /// Sets how many letters to one processor may be on their way. A body that has sent more serves others until the
+    /// receiver has caught up. So what bodies send takes bounded memory, however fast one of them sends.
     ///
     /// A method is not held back, because others may wait for it. But while more than twice as many letters are under
-    /// way to one processor, requests of others do not begin on a processor that waits in the epoch or has ended its
-    /// body; so methods that send requests on take bounded memory as well, unless they send them round in a circle.
+    /// way to one processor, a processor that waits in the epoch or has ended its body begins no requests of others. So
+    /// methods that send requests on take bounded memory as well, unless they send them round in a circle.
     ///
     /// ```
     /// let sums = superstep::Config::new().procs(2).run_all(|g| {

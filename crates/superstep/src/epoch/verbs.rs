@@ -1,14 +1,15 @@
 //! The verbs of an epoch that do not wait, and those that look for what came.
 
 use super::{
-    Epoch,
     deed::{By, Deed, Method, Plain},
+    methods::Entrance,
     object::Target,
-    work::{Entrance, Sent},
+    state::Epoch,
+    work::Sent,
 };
 use crate::{
     engine::Value,
-    error::{Error, ErrorKind, Result},
+    error::{Result, place},
 };
 use fabric::code::Three;
 use std::panic::Location;
@@ -147,29 +148,17 @@ impl Epoch {
         function: D::Pointer,
         site: &'static Location<'static>,
     ) -> Result {
-        let state = &*self.state;
+        let outgoing = &self.state.outgoing;
         let method = Entrance::new::<Sent<D>>(function);
         let name = on.refer().name_in(&self.core, site)?;
-        let mut lanes = state.lanes.borrow_mut();
+        let mut lanes = outgoing.lanes.borrow_mut();
         let Some(lane) = lanes.get_mut(to) else { return self.core.check_rank(to, site) };
-        if lane.request(method, name, args, &state.pool).map_err(|error| self.placed(&error, site))? {
+        if lane.request((method, name), None, args, false, &outgoing.pool).map_err(|error| self.placed(&error, site))? {
             drop(lanes);
             return self.post_held_back(to);
         }
         drop(lanes);
         self.tick()
-    }
-
-    /// Looks for what came, every so often.
-    #[inline]
-    pub(super) fn tick(&self) -> Result {
-        let state = &*self.state;
-        let left = state.until_poll.get();
-        if left > 1 {
-            state.until_poll.set(left - 1);
-            return Ok(());
-        }
-        self.look()
     }
 
     /// Sends the same request to every processor of the group, this one as well: the one-sided broadcast.
@@ -260,23 +249,10 @@ impl Epoch {
     /// With the group's error, if nobody can send one any more.
     #[track_caller]
     pub fn wait_one(&self) {
-        let (state, site) = (&*self.state, Location::caller());
-        let why = || format!("for a request ({}:{})", site.file(), site.line());
-        let waited = self.wait_until(&why, || (state.runs.get() != state.waited.get()).then_some(()));
-        state.waited.set(state.runs.get());
+        let (activity, site) = (&self.activity, Location::caller());
+        let why = || format!("for a request ({})", place(site));
+        let waited = self.wait_until(&why, || (activity.done != activity.seen).then_some(()));
+        activity.seen.set(activity.done.get());
         waited.unwrap_or_else(|error| error.raise());
-    }
-
-    /// An error of an argument, with the place of the call.
-    #[cold]
-    pub(super) fn placed(&self, error: &Error, site: &Location<'_>) -> Error {
-        self.core.error(error.kind(), error, site)
-    }
-
-    #[cold]
-    pub(super) fn too_deep(&self, site: &Location<'_>) -> Error {
-        let bound = self.state.tuning.get().nesting;
-        let what = format!("remote methods call each other {bound} deep on this processor, and no more may");
-        self.core.error(ErrorKind::TooDeep, what, site)
     }
 }

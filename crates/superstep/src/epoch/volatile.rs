@@ -1,157 +1,24 @@
 //! Volatile variables: owned by one processor each, and read and written by all at any time of an epoch.
 //!
 //! Where all processors of the group share memory, the elements are atomics that everybody reaches. Elsewhere their
-//! owner serves them, one request after another. Either way every access is one point in a single order of all of them
-//! that each processor's own order agrees with: they are sequentially consistent.
+//! owner serves them, one request after another. Either way all accesses have one order, which agrees with that of each
+//! processor: they are sequentially consistent.
 
-use super::{Deed, Epoch, Object, Plain};
+use super::{
+    cells::{Cells, Number, filled},
+    deed::Deed,
+    object::Object,
+    state::Epoch,
+};
 use crate::{
-    engine::{Core, Element, Group, Joint, Object as Numbered, Phase, Value, mix, type_hash},
+    engine::{Element, Group, Joint, Lease, Renumbers, Tenant, hooks, mix, type_hash},
     error::{ErrorKind, Result},
 };
-use fabric::{Shared, code::Three};
-use std::{
-    any::type_name,
-    cell::Cell,
-    marker::PhantomData,
-    panic::Location,
-    rc::Rc,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering::SeqCst},
-    },
+use fabric::{
+    Common,
+    code::{Shape, Two},
 };
-
-/// What [`Epoch::fetch_add`] can add: integers, which wrap round, and floats.
-///
-/// ```
-/// fn plus<T: superstep::Number>(a: T, b: T) -> T { a.plus(b) }
-/// assert_eq!(plus(250u8, 10), 4);
-/// assert_eq!(plus(0.5, 0.25), 0.75);
-/// ```
-pub trait Number: Element {
-    /// The sum.
-    ///
-    /// ```
-    /// use superstep::Number;
-    /// assert_eq!(i32::MAX.plus(1), i32::MIN);
-    /// ```
-    #[must_use]
-    fn plus(self, other: Self) -> Self;
-}
-
-macro_rules! numbers {
-    ($plus:ident: $($number:ty)*) => {
-        $(impl Number for $number {
-            #[inline]
-            fn plus(self, other: Self) -> Self {
-                self.$plus(other)
-            }
-        })*
-    };
-}
-numbers!(wrapping_add: u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
-
-impl Number for f32 {
-    #[inline]
-    fn plus(self, other: Self) -> Self {
-        self + other
-    }
-}
-
-impl Number for f64 {
-    #[inline]
-    fn plus(self, other: Self) -> Self {
-        self + other
-    }
-}
-
-const WORD: usize = size_of::<u64>();
-
-/// The bytes of a small element as a number.
-#[inline]
-fn to_word<T: Element>(value: T) -> u64 {
-    let mut bytes = [0; WORD];
-    bytes[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
-    u64::from_le_bytes(bytes)
-}
-
-#[inline]
-fn from_word<T: Element>(word: u64) -> T {
-    bytemuck::pod_read_unaligned(&word.to_le_bytes()[..size_of::<T>()])
-}
-
-/// So many of what `make` makes; `None` where the system has no memory for them.
-fn filled<C>(len: usize, make: impl FnMut() -> C) -> Option<Vec<C>> {
-    let mut cells = Vec::new();
-    cells.try_reserve_exact(len).ok()?;
-    cells.resize_with(len, make);
-    Some(cells)
-}
-
-/// Elements that every processor reaches.
-enum Cells<T> {
-    /// Of up to eight bytes each.
-    Words(Box<[AtomicU64]>),
-    Locked(Box<[Mutex<T>]>),
-}
-
-fn lock<T>(cell: &Mutex<T>) -> MutexGuard<'_, T> {
-    cell.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl<T: Element> Cells<T> {
-    /// `None` where the system has no memory for them.
-    fn new(len: usize, init: T) -> Option<Self> {
-        Some(if size_of::<T>() <= WORD {
-            Self::Words(filled(len, || AtomicU64::new(to_word(init)))?.into())
-        } else {
-            Self::Locked(filled(len, || Mutex::new(init))?.into())
-        })
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Self::Words(words) => words.len(),
-            Self::Locked(cells) => cells.len(),
-        }
-    }
-
-    #[inline]
-    fn load(&self, at: usize) -> T {
-        match self {
-            Self::Words(words) => from_word(words[at].load(SeqCst)),
-            Self::Locked(cells) => *lock(&cells[at]),
-        }
-    }
-
-    #[inline]
-    fn store(&self, at: usize, value: T) {
-        match self {
-            Self::Words(words) => words[at].store(to_word(value), SeqCst),
-            Self::Locked(cells) => *lock(&cells[at]) = value,
-        }
-    }
-
-    /// Replaces the element by what `change` makes of it, unless that is nothing; returns what it was.
-    #[inline]
-    fn update(&self, at: usize, change: impl Fn(T) -> Option<T>) -> T {
-        match self {
-            Self::Words(words) => {
-                let changed = words[at].fetch_update(SeqCst, SeqCst, |word| change(from_word(word)).map(to_word));
-                from_word(changed.unwrap_or_else(|word| word))
-            }
-            Self::Locked(cells) => {
-                let mut cell = lock(&cells[at]);
-                let before = *cell;
-                if let Some(after) = change(before) {
-                    *cell = after;
-                }
-                before
-            }
-        }
-    }
-}
+use std::{any::type_name, cell::Cell, marker::PhantomData, panic::Location, rc::Rc, sync::Arc};
 
 /// Where the elements are.
 enum Store<T: Element> {
@@ -160,18 +27,22 @@ enum Store<T: Element> {
     Served(Object<Vec<T>>),
 }
 
-/// Which processor has them, in the numbers of those who are left in the group.
+/// The owner, by its rank among those who are left in the group.
 struct Owner {
     rank: Cell<usize>,
     has_left: Cell<bool>,
     what: String,
 }
 
-impl Numbered for Owner {
+impl Tenant for Owner {
     fn describe(&self) -> String {
         self.what.clone()
     }
 
+    hooks!(renumbers);
+}
+
+impl Renumbers for Owner {
     fn renumber(&self, stayed: &[usize]) {
         match stayed.iter().position(|&old| old == self.rank.get()) {
             Some(rank) if !self.has_left.get() => self.rank.set(rank),
@@ -181,20 +52,10 @@ impl Numbered for Owner {
 }
 
 struct Inner<T: Element> {
-    core: Rc<Core>,
+    core: Lease,
     owner: Rc<Owner>,
-    /// The owner's number among the objects of the group.
-    number: u32,
     len: usize,
     store: Store<T>,
-}
-
-impl<T: Element> Drop for Inner<T> {
-    fn drop(&mut self) {
-        if self.core.phase.get() != Phase::Ended {
-            self.core.registry().drop_object(self.number);
-        }
-    }
 }
 
 /// A variable that one processor owns and all read and write at any time of an [epoch](Group::epoch), one after
@@ -264,17 +125,17 @@ impl Group {
         const { assert!(size_of::<T>() > 0, "the elements of a volatile array have a size") }
         let (core, site) = (Rc::clone(self.core()), Location::caller());
         core.check_rank(owner, site).unwrap_or_else(|error| error.raise());
-        let kind = mix(mix(type_hash::<Volatile<T>>(), len as u64), owner as u64);
+        let mark = mix(mix(type_hash::<Volatile<T>>(), len as u64), owner as u64);
         let what = format!("volatile array of {len} {} of rank {owner}", type_name::<T>());
         let seat = Rc::new(Owner { rank: Cell::new(owner), has_left: Cell::new(false), what });
-        let number = core.add_object(Rc::clone(&seat) as Rc<dyn Numbered>, kind);
-        let name = core.name(Joint::Volatile, number.into());
-        let mut make = || Arc::new(Cells::new(len, init).map(Arc::new)) as Shared;
-        let common = core.circle.borrow().common(name, &mut make);
+        let core = core.add_tenant(Rc::clone(&seat) as Rc<dyn Tenant>, mark);
+        let name = core.name(Joint::Tenant, core.number.into());
+        let mut make = || Arc::new(Cells::new(len, init).map(Arc::new)) as Common;
+        let common = core.wire.circle().common(name, &mut make);
         let cells = common.as_ref().and_then(|common| common.downcast_ref::<Option<Arc<Cells<T>>>>()).cloned();
         // Whoever declares another array than the others finds theirs here, and an error at the boundary.
         let cells = cells.filter(|cells| cells.as_ref().is_none_or(|cells| cells.len() == len));
-        let is_owner = core.rank.get() == owner;
+        let is_owner = core.rank() == owner;
         let none = || {
             let what = format!("the system has no memory for {len} volatile elements of {}", type_name::<T>());
             core.error(ErrorKind::OutOfMemory, what, site)
@@ -292,7 +153,7 @@ impl Group {
                 Store::Served(self.object(mine.unwrap_or_else(|| none().raise())))
             }
         };
-        VolatileArray(Rc::new(Inner { core, owner: seat, number, len, store }))
+        VolatileArray(Rc::new(Inner { core, owner: seat, len, store }))
     }
 }
 
@@ -314,7 +175,7 @@ impl<T: Element> VolatileArray<T> {
     #[inline]
     pub fn at(&self, at: usize) -> Volatile<T> {
         if at >= self.0.len {
-            let (len, rank) = (self.0.len, self.0.core.rank.get());
+            let (len, rank) = (self.0.len, self.0.core.rank());
             let what = format!("element {at} of a volatile array of {len} {}; rank {rank} names it", type_name::<T>());
             self.0.core.error(ErrorKind::IndexOutOfRange, what, Location::caller()).raise();
         }
@@ -375,10 +236,9 @@ impl Epoch {
     #[track_caller]
     #[inline]
     pub fn load<T: Element>(&self, variable: &Volatile<T>) -> T {
-        let at = variable.at;
         match self.store_of(variable, Location::caller()) {
-            Store::Common(cells) => cells.load(at),
-            Store::Served(cells) => self.serve_cell(variable, cells, at as u64, |cells, _, at| cells[at as usize]),
+            Store::Common(cells) => cells.load(variable.at),
+            Store::Served(cells) => self.change(variable, cells, &[], |before, _| before),
         }
     }
 
@@ -395,15 +255,10 @@ impl Epoch {
     #[track_caller]
     #[inline]
     pub fn store<T: Element>(&self, variable: &Volatile<T>, value: T) {
-        let at = variable.at;
         match self.store_of(variable, Location::caller()) {
-            Store::Common(cells) => cells.store(at, value),
+            Store::Common(cells) => cells.store(variable.at, value),
             Store::Served(cells) => {
-                let value = bytemuck::bytes_of(&value).to_vec();
-                self.serve_cell(variable, cells, (at as u64, value), |cells, _, (at, value)| {
-                    let cell = &mut cells[at as usize];
-                    std::mem::replace(cell, bytemuck::pod_read_unaligned(&value))
-                });
+                self.change(variable, cells, &[value], |_, with| with[0]);
             }
         }
     }
@@ -421,21 +276,9 @@ impl Epoch {
     #[track_caller]
     #[inline]
     pub fn fetch_add<T: Number>(&self, variable: &Volatile<T>, value: T) -> T {
-        let at = variable.at;
         match self.store_of(variable, Location::caller()) {
-            Store::Common(cells) => match &**cells {
-                // Whole words wrap round like the integers they are.
-                Cells::Words(words) if is_word::<T>() => from_word(words[at].fetch_add(to_word(value), SeqCst)),
-                cells => cells.update(at, |before| Some(before.plus(value))),
-            },
-            Store::Served(cells) => {
-                let value = bytemuck::bytes_of(&value).to_vec();
-                self.serve_cell(variable, cells, (at as u64, value), |cells, _, (at, value)| {
-                    let cell = &mut cells[at as usize];
-                    let after = cell.plus(bytemuck::pod_read_unaligned(&value));
-                    std::mem::replace(cell, after)
-                })
-            }
+            Store::Common(cells) => cells.add(variable.at, value),
+            Store::Served(cells) => self.change(variable, cells, &[value], |before, with| before.plus(with[0])),
         }
     }
 
@@ -456,38 +299,22 @@ impl Epoch {
     #[track_caller]
     #[inline]
     pub fn compare_exchange<T: Element>(&self, variable: &Volatile<T>, current: T, new: T) -> Result<T, T> {
-        let at = variable.at;
-        let is_current = |value: &T| bytemuck::bytes_of(value) == bytemuck::bytes_of(&current);
-        let before = match self.store_of(variable, Location::caller()) {
-            Store::Common(cells) => cells.update(at, |before| is_current(&before).then_some(new)),
-            Store::Served(cells) => {
-                let both = [bytemuck::bytes_of(&current), bytemuck::bytes_of(&new)].concat();
-                self.serve_cell(variable, cells, (at as u64, both), |cells, _, (at, both)| {
-                    let (cell, (current, new)) = (&mut cells[at as usize], both.split_at(both.len() / 2));
-                    let before = *cell;
-                    if bytemuck::bytes_of(&before) == current {
-                        *cell = bytemuck::pod_read_unaligned(new);
-                    }
-                    before
-                })
-            }
-        };
-        if is_current(&before) { Ok(before) } else { Err(before) }
+        let before =
+            match self.store_of(variable, Location::caller()) {
+                Store::Common(cells) => cells.update(variable.at, |before| is_same(before, current).then_some(new)),
+                Store::Served(cells) => self.change(variable, cells, &[current, new], |before, with| {
+                    if is_same(before, with[0]) { with[1] } else { before }
+                }),
+            };
+        if is_same(before, current) { Ok(before) } else { Err(before) }
     }
 
-    /// Refuses a variable that cannot be reached, and looks for what came now and then: a loop that waits for a value
-    /// must not keep others waiting.
+    /// Checks a variable, and serves others now and then: a loop on a value must not keep them waiting.
     #[inline]
     fn store_of<'a, T: Element>(&self, variable: &'a Volatile<T>, site: &Location<'_>) -> &'a Store<T> {
         let inner = &*variable.inner;
-        let ticked = if std::ptr::eq(&raw const *self.core, &raw const *inner.core) && !inner.owner.has_left.get() {
-            let left = self.state.until_poll.get();
-            if left > LOAD {
-                self.state.until_poll.set(left - LOAD);
-                Ok(())
-            } else {
-                self.look_from_loop()
-            }
+        let ticked = if std::ptr::eq(&raw const *self.core, &raw const **inner.core) && !inner.owner.has_left.get() {
+            if self.pace.is_due(LOAD) { self.look_from_loop() } else { Ok(()) }
         } else {
             self.refuse_variable(inner, site)
         };
@@ -503,64 +330,53 @@ impl Epoch {
         Err(self.core.error(ErrorKind::Departed, what, site))
     }
 
-    /// Looks for what came. What is waited for may be the effect of a request that waits here to be sent, so that is
-    /// sent on as well, but not so often that letters become small.
-    #[cold]
-    fn look_from_loop(&self) -> Result {
-        let until = &self.state.until_flush;
-        if until.get() == 0 {
-            until.set(FLUSH);
-            self.post_all()?;
-        }
-        until.set(until.get() - 1);
-        self.look()
-    }
-
-    /// Has the owner do something to one of its elements.
+    /// Has the owner change one of its elements; returns what it was.
     #[track_caller]
-    fn serve_cell<T: Element, A: Value>(
+    fn change<T: Element>(
         &self,
         variable: &Volatile<T>,
         cells: &Object<Vec<T>>,
-        args: A,
-        access: fn(&mut Vec<T>, &Epoch, A) -> T,
+        with: &[T],
+        change: fn(T, &[T]) -> T,
     ) -> T {
+        let args = (variable.at as u64, bytemuck::cast_slice(with).to_vec());
         let owner = variable.inner.owner.rank.get();
-        bytemuck::pod_read_unaligned(&self.call_deed::<InBytes<T, A>>(
-            owner,
-            cells,
-            args,
-            Three::<Plain<Vec<T>, A, T>>(access),
-        ))
+        let before = self.call_deed::<Change<T>>(owner, cells, args, Two::<Change<T>>(change));
+        bytemuck::pod_read_unaligned(&before)
     }
 }
 
-/// An access to an element, which travels back as bytes because it is plain.
-struct InBytes<T, A>(PhantomData<fn(T, A)>);
+fn is_same<T: Element>(one: T, other: T) -> bool {
+    bytemuck::bytes_of(&one) == bytemuck::bytes_of(&other)
+}
 
-impl<T: Element, A: Value> Deed for InBytes<T, A> {
+/// A change of an element. Elements travel as bytes, because they are plain.
+struct Change<T>(PhantomData<fn(T)>);
+
+impl<T: Element> Shape for Change<T> {
+    type On<'a> = T;
+    type With<'a> = &'a [T];
+    type Args = ();
+    type Answer = T;
+}
+
+impl<T: Element> Deed for Change<T> {
     type On = Vec<T>;
-    type Args = A;
+    type Args = (u64, Vec<u8>);
     type Answer = Vec<u8>;
-    type Pointer = Three<Plain<Vec<T>, A, T>>;
+    type Pointer = Two<Self>;
 
     fn name() -> &'static str {
         type_name::<Self>()
     }
 
-    fn run(access: Self::Pointer, cells: &mut Vec<T>, e: &Epoch, args: A) -> Vec<u8> {
-        bytemuck::bytes_of(&(access.0)(cells, e, args)).to_vec()
+    fn run(change: Two<Self>, cells: &mut Vec<T>, _: &Epoch, (at, with): (u64, Vec<u8>)) -> Vec<u8> {
+        let cell = &mut cells[at as usize];
+        let with: Vec<T> = with.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect();
+        let after = (change.0)(*cell, &with);
+        bytemuck::bytes_of(&std::mem::replace(cell, after)).to_vec()
     }
 }
 
 /// An access counts as so many requests when it comes to looking for those of others.
 const LOAD: u32 = 16;
-/// Every so often that an access looks for what came, it sends on what waits.
-const FLUSH: u32 = 16;
-
-/// Whether adding words is adding numbers.
-fn is_word<T: 'static>() -> bool {
-    use std::any::TypeId;
-    let words = [TypeId::of::<u64>(), TypeId::of::<i64>(), TypeId::of::<usize>(), TypeId::of::<isize>()];
-    size_of::<T>() == WORD && words.contains(&TypeId::of::<T>())
-}

@@ -2,7 +2,8 @@
 
 mod area;
 mod array;
-mod notice;
+mod copy;
+mod making;
 mod owned;
 mod paged;
 mod queue;

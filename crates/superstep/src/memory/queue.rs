@@ -2,26 +2,29 @@
 
 use crate::{
     engine::{
-        Address, Core, Group, Object, Outbox, Payload, Phase, Record, Step, Value, damaged, decode, encode, type_hash,
+        Abandons, Address, Buried, Group, Lease, Outbox, Payload, Receives, Sends, Step, Tag, Tenant, Turns, Value,
+        damaged, decode, encode, hooks, type_hash,
     },
     error::{Result, place},
 };
-use fabric::Circle;
+use fabric::{
+    Circle,
+    wire::{Reader, write_part},
+};
 use std::{
     any::type_name,
     cell::{Cell, RefCell},
     collections::VecDeque,
+    mem::needs_drop,
     panic::Location,
     rc::Rc,
 };
 
-/// Messages of one source.
-type Batch<G, T> = Vec<(G, T)>;
+type Messages<G, T> = Vec<(G, T)>;
 
-/// This processor's end of a queue.
-struct End<G, T> {
+struct Part<G, T> {
     /// What this step has sent, by target.
-    sent: RefCell<Vec<Batch<G, T>>>,
+    sent: RefCell<Vec<Messages<G, T>>>,
     /// What the last step's messages are.
     here: RefCell<VecDeque<(G, T)>>,
     /// What this boundary has brought, by rank of the sender.
@@ -30,75 +33,70 @@ struct End<G, T> {
     site: &'static Location<'static>,
 }
 
-impl<G: Value, T: Value> Object for End<G, T> {
+impl<G: Value, T: Value> Tenant for Part<G, T> {
     fn describe(&self) -> String {
         format!("queue of ({}, {}) of {}", type_name::<G>(), type_name::<T>(), place(self.site))
     }
 
-    fn flush(&self, number: u32, outbox: &mut Outbox, circle: &dyn Circle) -> Result {
+    hooks!(sends, receives, turns, abandons);
+}
+
+impl<G: Value, T: Value> Sends for Part<G, T> {
+    fn send(&self, number: u32, outbox: &mut Outbox, circle: &dyn Circle) -> Result {
         self.has_sent.set(false);
-        for (to, batch) in self.sent.borrow_mut().iter_mut().enumerate().filter(|(_, batch)| !batch.is_empty()) {
-            let batch = std::mem::take(batch);
+        for (to, messages) in self.sent.borrow_mut().iter_mut().enumerate().filter(|(_, messages)| !messages.is_empty())
+        {
+            let messages = std::mem::take(messages);
             if circle.shares(to) {
-                outbox.push_moved(to, Address::Object(number), Box::new(batch));
+                outbox.push_moved(to, Address::Tenant(number), Box::new(messages));
                 continue;
             }
-            outbox.push(to, Address::Object(number), Record::Data, |out| -> Result {
-                for (tag, value) in &batch {
-                    push_part(out, tag)?;
-                    push_part(out, value)?;
+            outbox.push(to, Address::Tenant(number), Tag::Data, |out| -> Result {
+                for (tag, value) in &messages {
+                    write_part(out, |out| encode(tag, out))?;
+                    write_part(out, |out| encode(value, out))?;
                 }
                 Ok(())
             })?;
         }
         Ok(())
     }
+}
 
-    fn deliver(&self, _: usize, payload: Payload<'_>) -> Result {
+impl<G: Value, T: Value> Receives for Part<G, T> {
+    fn receive(&self, _: usize, payload: Payload<'_>) -> Result {
         let mut coming = self.coming.borrow_mut();
         match payload {
-            Payload::Moved(batch) => coming.extend(*batch.downcast::<Batch<G, T>>().map_err(|_| damaged())?),
-            Payload::Bytes(mut bytes) => {
-                while !bytes.is_empty() {
-                    coming.push_back((decode(split_part(&mut bytes)?)?, decode(split_part(&mut bytes)?)?));
+            Payload::Moved(messages) => coming.extend(*messages.downcast::<Messages<G, T>>().map_err(|_| damaged())?),
+            Payload::Bytes(bytes) => {
+                let mut parts = Reader::new(bytes);
+                while !parts.is_empty() {
+                    let mut part = || parts.part().map_err(|_| damaged());
+                    coming.push_back((decode(part()?)?, decode(part()?)?));
                 }
             }
         }
         Ok(())
     }
+}
 
-    fn settle(&self) {
-        let mut here = self.here.borrow_mut();
+impl<G: Value, T: Value> Turns for Part<G, T> {
+    fn turn(&self, buried: &mut Buried) {
+        let (mut here, mut coming) = (self.here.borrow_mut(), self.coming.borrow_mut());
+        if needs_drop::<(G, T)>() && !here.is_empty() {
+            // What was not read is the program's, and may ask for this very queue when it is dropped.
+            buried.push(Box::new(std::mem::take(&mut *here)));
+        }
         here.clear();
-        std::mem::swap(&mut *here, &mut *self.coming.borrow_mut());
+        std::mem::swap(&mut *here, &mut *coming);
     }
+}
 
-    fn abandon(&self) {
+impl<G: Value, T: Value> Abandons for Part<G, T> {
+    fn abandon(&self, buried: &mut Buried) {
         self.has_sent.set(false);
-        // Dropping them may unwind; they are out of the way by then.
-        drop((self.sent.take(), self.coming.take()));
+        buried.push(Box::new((self.sent.take(), self.coming.take())));
     }
-
-    fn renumber(&self, _: &[usize]) {
-        self.sent.borrow_mut().clear();
-    }
-}
-
-fn push_part<T: Value>(out: &mut Vec<u8>, value: &T) -> Result {
-    let at = out.len();
-    out.extend_from_slice(&[0; 8]);
-    encode(value, out)?;
-    let len = (out.len() - at - 8) as u64;
-    out[at..at + 8].copy_from_slice(&len.to_le_bytes());
-    Ok(())
-}
-
-fn split_part<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
-    let (len, rest) = bytes.split_first_chunk().ok_or_else(damaged)?;
-    let len = usize::try_from(u64::from_le_bytes(*len)).map_err(|_| damaged())?;
-    let (part, rest) = rest.split_at_checked(len).ok_or_else(damaged)?;
-    *bytes = rest;
-    Ok(part)
 }
 
 /// Messages between the processors of a group, each a tag and a payload.
@@ -124,9 +122,8 @@ fn split_part<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
 /// });
 /// ```
 pub struct Queue<G: Value, T: Value> {
-    core: Rc<Core>,
-    end: Rc<End<G, T>>,
-    number: u32,
+    core: Lease,
+    part: Rc<Part<G, T>>,
 }
 
 impl Group {
@@ -146,16 +143,15 @@ impl Group {
     /// Nothing: whether all members agree is checked at the next boundary.
     #[track_caller]
     pub fn queue<G: Value, T: Value>(&mut self) -> Queue<G, T> {
-        let end = Rc::new(End::<G, T> {
+        let part = Rc::new(Part::<G, T> {
             sent: RefCell::default(),
             here: RefCell::default(),
             coming: RefCell::default(),
             has_sent: Cell::new(false),
             site: Location::caller(),
         });
-        let number = self.core().add_object(Rc::clone(&end) as Rc<dyn Object>, type_hash::<End<G, T>>());
-        self.core().registry().queues.push(number);
-        Queue { core: Rc::clone(self.core()), end, number }
+        let core = self.core().add_tenant(Rc::clone(&part) as Rc<dyn Tenant>, type_hash::<Part<G, T>>());
+        Queue { core, part }
     }
 }
 
@@ -171,7 +167,7 @@ impl<G: Value, T: Value> Queue<G, T> {
     /// assert_eq!(sum.unwrap(), 3);
     /// ```
     pub fn drain(&self) -> impl Iterator<Item = (G, T)> + '_ {
-        std::iter::from_fn(|| self.end.here.borrow_mut().pop_front())
+        std::iter::from_fn(|| self.part.here.borrow_mut().pop_front())
     }
 
     /// How many messages of the last step are left.
@@ -187,7 +183,7 @@ impl<G: Value, T: Value> Queue<G, T> {
     /// assert_eq!(lens.unwrap(), (2, 1));
     /// ```
     pub fn len(&self) -> usize {
-        self.end.here.borrow().len()
+        self.part.here.borrow().len()
     }
 
     /// Whether none are left.
@@ -202,14 +198,6 @@ impl<G: Value, T: Value> Queue<G, T> {
     /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-}
-
-impl<G: Value, T: Value> Drop for Queue<G, T> {
-    fn drop(&mut self) {
-        if self.core.phase.get() != Phase::Ended {
-            self.core.registry().drop_object(self.number);
-        }
     }
 }
 
@@ -260,14 +248,14 @@ impl Step {
     pub fn try_send<G: Value, T: Value>(&self, queue: &Queue<G, T>, to: usize, tag: G, value: T) -> Result {
         self.core.check_member(&queue.core, "queue", Location::caller())?;
         self.core.check_rank(to, Location::caller())?;
-        if !queue.end.has_sent.get() {
-            let mut registry = self.core.registry();
-            let is_there = registry.object(queue.number).is_some();
-            self.core.check_declared(is_there, &|| queue.end.describe(), Location::caller())?;
-            registry.outgoing.push(queue.number);
-            queue.end.has_sent.set(true);
+        if !queue.part.has_sent.get() {
+            let registry = self.core.registry();
+            let is_there = registry.tenant(queue.core.number).is_some();
+            self.core.check_declared(is_there, &|| queue.part.describe(), Location::caller())?;
+            registry.announce(queue.core.number);
+            queue.part.has_sent.set(true);
         }
-        let mut sent = queue.end.sent.borrow_mut();
+        let mut sent = queue.part.sent.borrow_mut();
         if sent.len() <= to {
             sent.resize_with(self.size(), Vec::new);
         }

@@ -3,6 +3,7 @@
 //! A section is a range of indices in each dimension, with or without a stride. Its elements come in row-major order:
 //! the last dimension runs fastest.
 
+use crate::error::ErrorKind;
 use std::{
     fmt::Debug,
     ops::{Bound, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive},
@@ -18,13 +19,11 @@ pub struct Span {
 }
 
 impl Span {
-    /// The `at`-th index.
     #[inline]
     pub(crate) fn index(&self, at: usize) -> usize {
         self.first.wrapping_add_signed(self.step.wrapping_mul(at as isize))
     }
 
-    /// All indices, in the section's order.
     pub(crate) fn indices(self) -> impl Iterator<Item = usize> {
         (0..self.count).map(move |at| self.index(at))
     }
@@ -53,15 +52,8 @@ impl Span {
     }
 }
 
-/// Why a section makes no sense.
-#[doc(hidden)]
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BadSection {
-    /// It reaches beyond what there is.
-    Beyond(String),
-    /// Its bounds and its stride contradict each other.
-    Contradicts(String),
-}
+/// Why a section makes no sense: out of bounds, or a contradiction between its bounds and its stride.
+type BadSection = (ErrorKind, String);
 
 /// A section in `N` dimensions: a range, a range with a [stride](strided()), or a tuple of them, one per dimension.
 ///
@@ -100,7 +92,7 @@ pub trait Ends: Section<1> {
     fn ends(&self) -> (Bound<usize>, Bound<usize>);
 }
 
-/// The indices upwards from one end to the other. `words` are for messages, and made only where there is one.
+/// The indices upwards from one end to the other. `words` are for an error, and made only where there is one.
 fn upwards(
     ends: (Bound<usize>, Bound<usize>),
     step: usize,
@@ -119,11 +111,11 @@ fn upwards(
         Bound::Unbounded => Some(len.max(first)),
     };
     let Some(end) = end.filter(|&end| end <= len && first <= len) else {
-        return Err(BadSection::Beyond(format!("section {} of {len} elements", words())));
+        return Err((ErrorKind::OutOfBounds, format!("section {} of {len} elements", words())));
     };
     if first > end {
         let what = format!("section {} runs backwards; give it a negative stride, or turn its bounds round", words());
-        return Err(BadSection::Contradicts(what));
+        return Err((ErrorKind::BadSection, what));
     }
     Ok(Span { first, step: step as isize, count: (end - first).div_ceil(step) })
 }
@@ -144,7 +136,7 @@ fn downwards(
     let by = (step as isize).wrapping_neg();
     let Some(first) = first else { return Ok(Span { first: 0, step: by, count: 0 }) };
     if first >= len {
-        return Err(BadSection::Beyond(format!("section {} of {len} elements", words())));
+        return Err((ErrorKind::OutOfBounds, format!("section {} of {len} elements", words())));
     }
     // How many elements lie between the two ends.
     let room = match ends.1 {
@@ -154,7 +146,7 @@ fn downwards(
     };
     let Some(room) = room else {
         let what = format!("section {} counts down from the lower bound; put the higher one first", words());
-        return Err(BadSection::Contradicts(what));
+        return Err((ErrorKind::BadSection, what));
     };
     Ok(Span { first, step: by, count: room.div_ceil(step) })
 }
@@ -214,21 +206,15 @@ pub fn strided(range: impl Ends, by: isize) -> Strided {
 
 impl Strided {
     fn in_words(&self) -> String {
-        let (first, last) = match self.ends {
-            (Bound::Unbounded, Bound::Unbounded) => (String::new(), "..".to_owned()),
-            (first, last) => {
-                let first = match first {
-                    Bound::Included(first) => first.to_string(),
-                    Bound::Excluded(before) => format!("{before} (without it)"),
-                    Bound::Unbounded => String::new(),
-                };
-                let last = match last {
-                    Bound::Included(last) => format!("..={last}"),
-                    Bound::Excluded(end) => format!("..{end}"),
-                    Bound::Unbounded => "..".to_owned(),
-                };
-                (first, last)
-            }
+        let first = match self.ends.0 {
+            Bound::Included(first) => first.to_string(),
+            Bound::Excluded(before) => format!("{before} (without it)"),
+            Bound::Unbounded => String::new(),
+        };
+        let last = match self.ends.1 {
+            Bound::Included(last) => format!("..={last}"),
+            Bound::Excluded(end) => format!("..{end}"),
+            Bound::Unbounded => "..".to_owned(),
         };
         format!("{first}{last} by {}", self.by)
     }
@@ -238,7 +224,7 @@ impl Section<1> for Strided {
     fn spans(&self, shape: &[usize; 1]) -> Result<[Span; 1], BadSection> {
         let step = self.by.unsigned_abs();
         let span = match self.by {
-            0 => return Err(BadSection::Contradicts(format!("section {} has a stride of 0", self.in_words()))),
+            0 => return Err((ErrorKind::BadSection, format!("section {} has a stride of 0", self.in_words()))),
             1.. => upwards(self.ends, step, shape[0], || self.in_words())?,
             _ => downwards(self.ends, step, shape[0], || self.in_words())?,
         };
@@ -297,11 +283,11 @@ mod tests {
         for beyond in
             [indices(&(1..4), 3), indices(&(0..=usize::MAX), 3), indices(&(4..), 3), indices(&strided(3..3, -1), 3)]
         {
-            assert!(matches!(beyond, Err(BadSection::Beyond(_))), "{beyond:?}");
+            assert!(matches!(beyond, Err((ErrorKind::OutOfBounds, _))), "{beyond:?}");
         }
         let backwards = Range { start: 2, end: 1 };
         for bad in [indices(&backwards, 3), indices(&strided(0..2, 0), 3), indices(&strided(0..2, -1), 3)] {
-            assert!(matches!(bad, Err(BadSection::Contradicts(_))), "{bad:?}");
+            assert!(matches!(bad, Err((ErrorKind::BadSection, _))), "{bad:?}");
         }
     }
 

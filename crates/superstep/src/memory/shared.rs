@@ -1,109 +1,18 @@
 //! Shared variables: a copy on every processor, combined at each boundary.
 
+use super::copy::Copy;
 use crate::{
     engine::{
-        Combine, Core, Group, Item, Needs, Pending, Phase, Rule, Step, Value, Variable, decode, encode, fold, mix,
-        type_hash,
+        Combine, Group, Item, Lease, Needs, Pending, Phase, Step, Tenant, Value, decode, hash_numbers, mix, type_hash,
     },
-    error::{ErrorKind, Result, place},
+    error::{ErrorKind, Result},
 };
 use std::{
     any::{self, type_name},
-    cell::{Cell, Ref, RefCell, RefMut},
+    cell::{Ref, RefMut},
     panic::Location,
     rc::Rc,
 };
-
-/// An operator whose type has been forgotten.
-trait Operator<T> {
-    fn combine(&self, acc: &mut T, with: &T);
-    fn rule(&self) -> Rule;
-    fn name(&self) -> &'static str;
-}
-
-struct Forgotten<C>(C);
-
-impl<T, C: Combine<T>> Operator<T> for Forgotten<C> {
-    fn combine(&self, acc: &mut T, with: &T) {
-        self.0.combine(acc, with);
-    }
-
-    fn rule(&self) -> Rule {
-        self.0.rule()
-    }
-
-    fn name(&self) -> &'static str {
-        type_name::<C>()
-    }
-}
-
-/// One processor's copy.
-struct Copy<T> {
-    value: RefCell<T>,
-    /// The value that the group agreed on, while this copy has another.
-    agreed: RefCell<Option<T>>,
-    is_written: Cell<bool>,
-    /// The step in which the boundary was last told to look at this copy, plus one.
-    marked: Cell<u64>,
-    operator: Box<dyn Operator<T>>,
-    /// Replaces it for this step.
-    instead: RefCell<Option<Box<dyn Operator<T>>>>,
-    site: &'static Location<'static>,
-}
-
-impl<T: Value> Copy<T> {
-    fn with_operator<R>(&self, use_it: impl FnOnce(&dyn Operator<T>) -> R) -> R {
-        use_it(self.instead.borrow().as_deref().unwrap_or(&*self.operator))
-    }
-}
-
-impl<T: Value> Variable for Copy<T> {
-    fn describe(&self) -> String {
-        format!("shared {} of {}", type_name::<T>(), place(self.site))
-    }
-
-    fn declaration(&self) -> String {
-        format!("{} with {}", self.describe(), self.operator.name())
-    }
-
-    fn is_borrowed(&self) -> bool {
-        self.value.try_borrow_mut().is_err()
-    }
-
-    fn takes_part(&self, rank: usize) -> bool {
-        self.is_written.get() && (rank == 0 || self.with_operator(|op| op.rule() != Rule::Leader))
-    }
-
-    fn contribute(&self, out: &mut Vec<u8>) -> Result {
-        encode(&*self.value.borrow(), out)
-    }
-
-    fn meld(&self, left: &[u8], right: &[u8], out: &mut Vec<u8>) -> Result {
-        self.with_operator(|op| {
-            let name = || format!("the {}", self.describe());
-            fold(op.rule(), |acc, with| op.combine(acc, with), &name, (left, right), out)
-        })
-    }
-
-    fn commit(&self, bytes: &[u8]) -> Result {
-        *self.value.borrow_mut() = decode(bytes)?;
-        *self.agreed.borrow_mut() = None;
-        Ok(())
-    }
-
-    fn settle(&self) {
-        if let Some(agreed) = self.agreed.take() {
-            // A borrow that is still alive is the very error that ends the step; the value is unreachable then.
-            if let Ok(mut value) = self.value.try_borrow_mut() {
-                *value = agreed;
-            }
-        }
-        self.is_written.set(false);
-        self.instead.take();
-        // The step may be begun again under the same number.
-        self.marked.set(0);
-    }
-}
 
 /// A variable of a group, with a copy on every processor of it.
 ///
@@ -131,9 +40,8 @@ impl<T: Value> Variable for Copy<T> {
 /// });
 /// ```
 pub struct Shared<T: Value> {
-    core: Rc<Core>,
+    core: Lease,
     copy: Rc<Copy<T>>,
-    number: u32,
 }
 
 impl Group {
@@ -154,18 +62,10 @@ impl Group {
     /// Nothing: whether all members agree is checked at the next boundary.
     #[track_caller]
     pub fn shared<T: Value, C: Combine<T>>(&mut self, init: T, op: C) -> Shared<T> {
-        let copy = Rc::new(Copy {
-            value: RefCell::new(init),
-            agreed: RefCell::new(None),
-            is_written: Cell::new(false),
-            marked: Cell::new(0),
-            operator: Box::new(Forgotten(op)),
-            instead: RefCell::new(None),
-            site: Location::caller(),
-        });
-        let kind = mix(type_hash::<Declared<T, C>>(), op.mark());
-        let number = self.core().add_variable(Rc::clone(&copy) as Rc<dyn Variable>, kind);
-        Shared { core: Rc::clone(self.core()), copy, number }
+        let copy = Rc::new(Copy::new(init, op, Location::caller()));
+        let mark = mix(type_hash::<Declared<T, C>>(), op.mark());
+        let core = self.core().add_tenant(Rc::clone(&copy) as Rc<dyn Tenant>, mark);
+        Shared { core, copy }
     }
 }
 
@@ -191,12 +91,19 @@ impl<T: Value> Shared<T> {
 
     #[track_caller]
     fn lend(&self) -> Ref<'_, T> {
-        let Ok(copy) = self.copy.value.try_borrow() else {
-            let what =
-                format!("the {} is read while it is lent for writing; drop that borrow first", self.copy.describe());
-            self.core.error(ErrorKind::StillBorrowed, what, Location::caller()).raise()
+        self.copy.lend().unwrap_or_else(|| self.refuse_to_lend())
+    }
+
+    #[cold]
+    #[track_caller]
+    fn refuse_to_lend(&self) -> ! {
+        let what = self.copy.describe();
+        let what = if self.copy.is_in_order() {
+            format!("the {what} is read while it is lent for writing; drop that borrow first")
+        } else {
+            format!("the {what} is read while a borrow from a step that failed is alive; drop that borrow first")
         };
-        copy
+        self.core.error(ErrorKind::StillBorrowed, what, Location::caller()).raise()
     }
 
     /// Writes this processor's copy. The others see it combined, after the boundary.
@@ -216,11 +123,10 @@ impl<T: Value> Shared<T> {
     #[track_caller]
     pub fn set(&self, value: T) {
         self.check_open();
-        let Ok(mut copy) = self.copy.value.try_borrow_mut() else { self.refuse_while_borrowed() };
-        self.mark_written();
-        let old = std::mem::replace(&mut *copy, value);
-        drop(copy);
-        self.copy.agreed.borrow_mut().get_or_insert(old);
+        let Some(copy) = self.copy.lend_mut() else { self.refuse_while_borrowed() };
+        self.mark();
+        self.keep_before(&copy);
+        self.copy.put(copy, value);
     }
 
     /// Lends this processor's copy.
@@ -255,15 +161,25 @@ impl<T: Value> Shared<T> {
     #[track_caller]
     pub fn write(&self) -> RefMut<'_, T> {
         self.check_open();
-        let Ok(copy) = self.copy.value.try_borrow_mut() else { self.refuse_while_borrowed() };
-        self.mark_written();
-        self.copy.agreed.borrow_mut().get_or_insert_with(|| copy.clone());
+        let Some(copy) = self.copy.lend_mut() else { self.refuse_while_borrowed() };
+        self.mark();
+        self.keep_before(&copy);
+        self.copy.keep(&copy);
         copy
+    }
+
+    /// In the body of a subgroup's step, sees to it that the write goes with that step if it does not close (X6).
+    #[inline]
+    fn keep_before(&self, value: &T) {
+        if self.core.phase() == Phase::Split {
+            let copy = Rc::clone(&self.copy);
+            self.core.write_from_inside(copy, |step| self.copy.keep_before(step, value));
+        }
     }
 
     #[track_caller]
     fn check_open(&self) {
-        if !matches!(self.core.phase.get(), Phase::Step | Phase::Split) {
+        if !matches!(self.core.phase(), Phase::Step | Phase::Split) {
             let what =
                 format!("the {} is written outside of any step; write it in a step's body", self.copy.describe());
             self.core.error(ErrorKind::OutsideStep, what, Location::caller()).raise();
@@ -276,40 +192,24 @@ impl<T: Value> Shared<T> {
         self.core.error(ErrorKind::StillBorrowed, what, Location::caller()).raise()
     }
 
-    #[track_caller]
-    fn mark_written(&self) {
-        self.mark();
-        self.copy.is_written.set(true);
-    }
-
     /// Makes the boundary look at this copy.
     #[track_caller]
     fn mark(&self) {
-        let step = self.core.steps.get().wrapping_add(1);
+        let step = self.core.steps().wrapping_add(1);
         if self.copy.marked.get() != step || step == 0 {
             let mut registry = self.core.registry();
-            let is_there = registry.variable(self.number).is_some();
+            let is_there = registry.tenant(self.core.number).is_some();
             let checked = self.core.check_declared(is_there, &|| self.copy.describe(), Location::caller());
             checked.unwrap_or_else(|error| error.raise());
             self.copy.marked.set(step);
-            if !registry.written.contains(&self.number) {
-                registry.written.push(self.number);
-            }
-        }
-    }
-}
-
-impl<T: Value> Drop for Shared<T> {
-    fn drop(&mut self) {
-        if self.core.phase.get() != Phase::Ended {
-            self.core.registry().drop_variable(self.number);
+            registry.write(self.core.number);
         }
     }
 }
 
 impl<T: Value + std::fmt::Debug> std::fmt::Debug for Shared<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Shared").field(&self.copy.value).finish()
+        f.debug_tuple("Shared").field(&self.copy.value()).finish()
     }
 }
 
@@ -335,18 +235,29 @@ impl Step {
     ///
     /// # Cost
     ///
-    /// Nothing beyond the boundary's messages.
+    /// Nothing beyond the boundary.
     #[track_caller]
     pub fn combine<T: Value, C: Combine<T>>(&self, x: &Shared<T>, op: C) {
+        self.check_variable(x);
+        self.replace_operator(x, op);
+    }
+
+    #[track_caller]
+    fn check_variable<T: Value>(&self, x: &Shared<T>) {
         self.core.check_member(&x.core, "variable", Location::caller()).unwrap_or_else(|error| error.raise());
-        let name = format!("operator {} for the {}", type_name::<C>(), x.copy.describe());
-        self.core.add_term(Core::hash_numbers([type_hash::<Replaced<T, C>>(), u64::from(x.number), op.mark()]), name);
-        *x.copy.instead.borrow_mut() = Some(Box::new(Forgotten(op)));
         x.mark();
     }
 
-    /// Combines `x` like [`combine`](Self::combine), and yields what the ranks below contributed to it, combined:
-    /// nothing of them gives `op`'s identity, or else the default.
+    /// Refuses nothing, so that a call which adds this last has added nothing if it was refused (X1).
+    fn replace_operator<T: Value, C: Combine<T>>(&self, x: &Shared<T>, op: C) {
+        let term = hash_numbers([type_hash::<Replaced<T, C>>(), u64::from(x.core.number), op.mark()]);
+        let name = format!("operator {} for the {}", type_name::<C>(), x.copy.describe());
+        *x.copy.instead.borrow_mut() = Some(Box::new(op));
+        self.core.log.add_term(term, name);
+    }
+
+    /// Combines `x` like [`combine`](Self::combine), and yields what the ranks below contributed to it, combined. Where
+    /// they contributed nothing, that is `op`'s identity, or else the default.
     ///
     /// ```
     /// let values = superstep::Config::new().procs(3).run_all(|g| {
@@ -361,10 +272,12 @@ impl Step {
     /// ```
     #[track_caller]
     pub fn combine_prefix<T: Value + Default, C: Combine<T>>(&self, x: &Shared<T>, op: C) -> Pending<T> {
-        self.combine(x, op);
+        self.check_variable(x);
         let none = op.identity().unwrap_or_default();
-        let prefix = PrefixOf::<T> { variable: x.number, value: Some(none), may_fail: op.may_fail() };
-        self.core.place(prefix, u64::from(x.number))
+        let prefix = PrefixOf::<T> { variable: x.core.number, value: Some(none), may_fail: op.may_fail() };
+        let pending = self.core.place(prefix, u64::from(x.core.number));
+        self.replace_operator(x, op);
+        pending
     }
 }
 
@@ -372,7 +285,6 @@ impl Step {
 struct PrefixOf<T> {
     variable: u32,
     value: Option<T>,
-    /// Whether the operator may.
     may_fail: bool,
 }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 /// The numbers below `len`, of which each of so many processors has a block of ⌈len / p⌉; the last ones may have less.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blocks {
-    len: usize,
+    pub(super) len: usize,
     block: usize,
     divisor: Divisor,
 }
@@ -15,11 +15,6 @@ impl Blocks {
     pub(super) fn new(len: usize, procs: usize) -> Self {
         let block = len.div_ceil(procs).max(1);
         Self { len, block, divisor: Divisor::new(block) }
-    }
-
-    #[inline]
-    pub(super) fn len(&self) -> usize {
-        self.len
     }
 
     /// Who has a number, and which of its own it is.
@@ -45,7 +40,7 @@ mod tests {
             for procs in [1, 2, 3, 7, 8] {
                 let blocks = Blocks::new(len, procs);
                 let all: Vec<usize> = (0..procs).flat_map(|rank| blocks.range(rank)).collect();
-                assert!(all.iter().copied().eq(0..blocks.len()), "{len} on {procs}");
+                assert!(all.iter().copied().eq(0..blocks.len), "{len} on {procs}");
                 for number in 0..len {
                     let (owner, at) = blocks.place(number);
                     assert_eq!(blocks.range(owner).nth(at), Some(number), "{len} on {procs}");

@@ -1,93 +1,17 @@
-//! Graphs, and visits that walk them.
+//! Graphs.
 
-use super::{blocks::Blocks, home::Home};
+use super::{
+    blocks::Blocks,
+    home::Home,
+    vertex::{Edge, Vertex},
+    walk::{Part, Visit, Walk},
+};
 use crate::{
     engine::{Core, Group, Sum, Value},
-    epoch::{Answer, Deed, Epoch, Handle, Method, Object},
-    error::ErrorKind,
+    epoch::{Answer, Epoch, Method, Object},
 };
-use fabric::code::{Shape, Three};
-use std::{any::type_name, marker::PhantomData, ops::Range, panic::Location};
-
-/// An edge, as the vertex that it leaves has it.
-///
-/// ```
-/// use superstep::containers::Edge;
-///
-/// let road = Edge { to: 3, value: 12.5 };
-/// assert_eq!(road.to, 3);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Edge<E> {
-    /// The vertex that it leads to.
-    pub to: usize,
-    /// What it carries.
-    pub value: E,
-}
-
-/// A vertex, with the edges that leave it.
-///
-/// ```
-/// use superstep::containers::Vertex;
-///
-/// let degrees = superstep::Config::new().procs(2).run_all(|g| {
-///     let graph = g.graph::<(), ()>(4, |_| ());
-///     g.epoch(|e| graph.add_edge(e, 3, e.rank(), ()));
-///     let mut degrees = Vec::new();
-///     graph.for_each(|_, vertex: &mut Vertex<(), ()>| degrees.push(vertex.edges().len()));
-///     degrees
-/// });
-/// assert_eq!(degrees.unwrap(), [[0, 0], [0, 2]]);
-/// ```
-#[derive(Clone, Debug)]
-pub struct Vertex<V, E> {
-    /// What it carries.
-    pub value: V,
-    edges: Vec<Edge<E>>,
-}
-
-impl<V, E> Vertex<V, E> {
-    /// The edges that leave it, in the order in which they came.
-    ///
-    /// ```
-    /// let next = superstep::Config::new().procs(2).run(|g| {
-    ///     let graph = g.graph::<(), ()>(3, |_| ());
-    ///     g.epoch(|e| if e.rank() == 1 { [2, 1].map(|to| graph.add_edge(e, 0, to, ())); });
-    ///     g.epoch(|e| graph.call(e, 0, (), |v, _, ()| v.edges().iter().map(|edge| edge.to).collect::<Vec<_>>()))
-    /// });
-    /// assert_eq!(next.unwrap(), [2, 1]);
-    /// ```
-    #[inline]
-    pub fn edges(&self) -> &[Edge<E>] {
-        &self.edges
-    }
-
-    /// The same, to be changed, sorted or cut.
-    ///
-    /// ```
-    /// let next = superstep::Config::new().procs(2).run(|g| {
-    ///     let graph = g.graph::<(), ()>(3, |_| ());
-    ///     g.epoch(|e| [2, 1, 2].map(|to| graph.add_edge(e, 0, to, ())));
-    ///     graph.for_each(|_, vertex| {
-    ///         vertex.edges_mut().sort_by_key(|edge| edge.to);
-    ///         vertex.edges_mut().dedup();
-    ///     });
-    ///     g.epoch(|e| graph.call(e, 0, (), |v, _, ()| v.edges().len()))
-    /// });
-    /// assert_eq!(next.unwrap(), 2);
-    /// ```
-    pub fn edges_mut(&mut self) -> &mut Vec<Edge<E>> {
-        &mut self.edges
-    }
-}
-
-/// What one processor has.
-struct Part<V: 'static, E: 'static> {
-    blocks: Blocks,
-    vertices: Vec<Vertex<V, E>>,
-    /// What the graph is called in requests that are sent on.
-    graph: Option<Handle<Self>>,
-}
+use fabric::code::Three;
+use std::{marker::PhantomData, ops::Range, panic::Location};
 
 /// A directed graph that lies spread over the processors of a group. Vertices are numbered from 0, and dealt out in
 /// blocks; an edge lies with the vertex that it leaves.
@@ -134,7 +58,7 @@ impl Group {
     ///
     /// # Cost
     ///
-    /// No message.
+    /// No communication.
     #[track_caller]
     pub fn graph<V: 'static, E: 'static>(&mut self, vertices: usize, mut value: impl FnMut(usize) -> V) -> Graph<V, E> {
         let home = Home::new::<Graph<V, E>>(self, Location::caller());
@@ -155,7 +79,7 @@ impl<V: 'static, E: 'static> Graph<V, E> {
     /// assert_eq!(vertices.unwrap(), 7);
     /// ```
     pub fn vertices(&self) -> usize {
-        self.blocks.len()
+        self.blocks.len
     }
 
     /// The numbers of the vertices that are here.
@@ -165,7 +89,7 @@ impl<V: 'static, E: 'static> Graph<V, E> {
     /// assert_eq!(owned.unwrap(), [0..4, 4..7]);
     /// ```
     pub fn owned(&self) -> Range<usize> {
-        self.blocks.range(self.home.rank())
+        self.blocks.range(self.home.rank)
     }
 
     /// The rank of the processor that has this vertex; none if there is no such vertex.
@@ -178,7 +102,7 @@ impl<V: 'static, E: 'static> Graph<V, E> {
     /// assert_eq!(owners.unwrap(), [Some(0), Some(0), Some(1), None]);
     /// ```
     pub fn owner(&self, vertex: usize) -> Option<usize> {
-        (vertex < self.blocks.len()).then(|| self.blocks.place(vertex).0)
+        (vertex < self.blocks.len).then(|| self.blocks.place(vertex).0)
     }
 
     /// How many edges leave the vertices of all processors. Collective.
@@ -197,9 +121,7 @@ impl<V: 'static, E: 'static> Graph<V, E> {
     /// l.
     #[track_caller]
     pub fn edges(&self, g: &mut Group) -> usize {
-        if let Err(error) = self.home.check(g.core(), Location::caller()) {
-            error.raise();
-        }
+        self.home.check(g.core(), Location::caller());
         let mine = self.part.with(|part| part.vertices.iter().map(|vertex| vertex.edges.len()).sum::<usize>());
         g.step(|s| s.reduce(mine, Sum))
     }
@@ -227,11 +149,9 @@ impl<V: 'static, E: 'static> Graph<V, E> {
 
     #[inline]
     fn place(&self, core: &Core, vertex: usize, site: &Location<'_>) -> (usize, usize) {
-        if let Err(error) = self.home.check(core, site) {
-            error.raise();
-        }
-        if vertex >= self.blocks.len() {
-            self.home.missing(core, vertex, self.blocks.len(), site).raise();
+        self.home.check(core, site);
+        if vertex >= self.blocks.len {
+            self.home.missing(core, vertex, self.blocks.len, site).raise();
         }
         self.blocks.place(vertex)
     }
@@ -345,7 +265,6 @@ impl<V: 'static, E: Value> Graph<V, E> {
     }
 }
 
-/// Adds an edge to the vertex that it leaves.
 struct AddEdge<V, E>(PhantomData<fn(V, E)>);
 
 impl<V: 'static, E: Value> Method for AddEdge<V, E> {
@@ -356,141 +275,6 @@ impl<V: 'static, E: Value> Method for AddEdge<V, E> {
     #[inline]
     fn run(part: &mut Part<V, E>, _: &Epoch, (at, to, value): (usize, usize, E)) {
         part.vertices[at].edges.push(Edge { to, value });
-    }
-}
-
-/// Runs a method on a vertex.
-struct Visit<V, E, A, R>(PhantomData<fn(V, E, A) -> R>);
-
-impl<V: 'static, E: 'static, A: 'static, R: 'static> Shape for Visit<V, E, A, R> {
-    type On<'a> = &'a mut Vertex<V, E>;
-    type With<'a> = &'a Walk<'a, V, E>;
-    type Args = A;
-    type Answer = R;
-}
-
-impl<V: 'static, E: 'static, A: Value, R: 'static> Deed for Visit<V, E, A, R> {
-    type On = Part<V, E>;
-    type Args = (usize, A);
-    type Answer = R;
-    type Pointer = Three<Self>;
-
-    fn name() -> &'static str {
-        type_name::<fn(&mut Vertex<V, E>, &Walk<'_, V, E>, A) -> R>()
-    }
-
-    #[inline]
-    fn run(method: Three<Self>, part: &mut Part<V, E>, epoch: &Epoch, (at, args): (usize, A)) -> R {
-        let walk = Walk { epoch, graph: part.graph, blocks: part.blocks, at };
-        (method.0)(&mut part.vertices[at], &walk, args)
-    }
-}
-
-/// What a visit can go on with.
-///
-/// ```
-/// use superstep::containers::{Vertex, Walk};
-///
-/// // How far each vertex is from the first one, at most so many edges.
-/// fn reach(vertex: &mut Vertex<u32, ()>, walk: &Walk<'_, u32, ()>, distance: u32) {
-///     if distance >= vertex.value { return }
-///     vertex.value = distance;
-///     for edge in vertex.edges() { walk.visit(edge.to, distance + 1, reach) }
-/// }
-///
-/// let distances = superstep::Config::new().procs(2).run_all(|g| {
-///     let ring = g.graph(6, |_| u32::MAX);
-///     g.epoch(|e| if e.rank() == 0 {
-///         for v in 0..6 { [1, 5].map(|next| ring.add_edge(e, v, (v + next) % 6, ())); }
-///     });
-///     g.epoch(|e| if e.rank() == 0 { ring.visit(e, 0, 0, reach) });
-///     let mut distances = Vec::new();
-///     ring.for_each(|_, vertex| distances.push(vertex.value));
-///     distances
-/// });
-/// assert_eq!(distances.unwrap(), [[0, 1, 2], [3, 2, 1]]);
-/// ```
-#[derive(Debug)]
-pub struct Walk<'a, V: 'static, E: 'static> {
-    epoch: &'a Epoch,
-    graph: Option<Handle<Part<V, E>>>,
-    blocks: Blocks,
-    at: usize,
-}
-
-impl<V: 'static, E: 'static> Walk<'_, V, E> {
-    /// Visits another vertex, or this one again, as [`Graph::visit`] does.
-    ///
-    /// ```
-    /// use superstep::containers::{Vertex, Walk};
-    ///
-    /// fn around(vertex: &mut Vertex<u32, ()>, walk: &Walk<'_, u32, ()>, left: u32) {
-    ///     vertex.value += 1;
-    ///     if left > 0 { walk.visit((walk.vertex() + 1) % 4, left - 1, around) }
-    /// }
-    ///
-    /// let counts = superstep::Config::new().procs(2).run_all(|g| {
-    ///     let ring = g.graph::<u32, ()>(4, |_| 0);
-    ///     g.epoch(|e| if e.rank() == 1 { ring.visit(e, 3, 5, around) });
-    ///     let mut counts = Vec::new();
-    ///     ring.for_each(|_, vertex| counts.push(vertex.value));
-    ///     counts
-    /// });
-    /// assert_eq!(counts.unwrap(), [[2, 1], [1, 2]]);
-    /// ```
-    ///
-    /// # Panics
-    ///
-    /// If there is no such vertex.
-    #[track_caller]
-    #[inline]
-    pub fn visit<A: Value>(&self, vertex: usize, args: A, method: fn(&mut Vertex<V, E>, &Walk<'_, V, E>, A)) {
-        let (owner, at) = self.blocks.place(vertex);
-        match &self.graph {
-            Some(graph) if vertex < self.blocks.len() => {
-                self.epoch.send_deed::<Visit<V, E, A, ()>>(
-                    owner,
-                    graph,
-                    (at, args),
-                    Three::<Visit<V, E, A, ()>>(method),
-                );
-            }
-            _ => self.refuse(vertex, Location::caller()),
-        }
-    }
-
-    #[cold]
-    fn refuse(&self, vertex: usize, site: &Location<'_>) -> ! {
-        let what = format!("index {vertex} of a graph, which has {}", self.blocks.len());
-        self.epoch.core.error(ErrorKind::IndexOutOfRange, what, site).raise()
-    }
-
-    /// The number of the vertex that is visited.
-    ///
-    /// ```
-    /// let number = superstep::Config::new().procs(2).run(|g| {
-    ///     let graph = g.graph::<(), ()>(9, |_| ());
-    ///     g.epoch(|e| graph.call(e, 7, (), |_, walk, ()| walk.vertex()))
-    /// });
-    /// assert_eq!(number.unwrap(), 7);
-    /// ```
-    #[inline]
-    pub fn vertex(&self) -> usize {
-        self.blocks.range(self.epoch.rank()).start + self.at
-    }
-
-    /// The epoch that the visit is part of, for requests to other objects.
-    ///
-    /// ```
-    /// let ranks = superstep::Config::new().procs(2).run_all(|g| {
-    ///     let graph = g.graph::<(), ()>(2, |_| ());
-    ///     g.epoch(|e| graph.call(e, 1, (), |_, walk, ()| walk.epoch().rank()))
-    /// });
-    /// assert_eq!(ranks.unwrap(), [1, 1]);
-    /// ```
-    #[inline]
-    pub fn epoch(&self) -> &Epoch {
-        self.epoch
     }
 }
 

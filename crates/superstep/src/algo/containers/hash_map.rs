@@ -3,13 +3,14 @@
 use super::{
     home::Home,
     table::{Table, owner},
+    update::{Keyed, Update},
 };
 use crate::{
     engine::{Group, Sum, Value},
-    epoch::{Answer, Deed, Epoch, Method, Object},
+    epoch::{Answer, Epoch, Method, Object},
 };
-use fabric::code::{Shape, Two};
-use std::{any::type_name, hash::Hash, marker::PhantomData, panic::Location};
+use fabric::code::Two;
+use std::{hash::Hash, marker::PhantomData, panic::Location};
 
 /// A table of keys and values that lies spread over the processors of a group, by the hash of its keys.
 ///
@@ -42,7 +43,7 @@ impl Group {
     ///
     /// # Cost
     ///
-    /// No message.
+    /// No communication.
     #[track_caller]
     pub fn hash_map<K: 'static, V: 'static>(&mut self) -> HashMap<K, V> {
         let home = Home::new::<HashMap<K, V>>(self, Location::caller());
@@ -99,9 +100,7 @@ impl<K: 'static, V: 'static> HashMap<K, V> {
     /// l.
     #[track_caller]
     pub fn count(&self, g: &mut Group) -> usize {
-        if let Err(error) = self.home.check(g.core(), Location::caller()) {
-            error.raise();
-        }
+        self.home.check(g.core(), Location::caller());
         let mine = self.owned_count();
         g.step(|s| s.reduce(mine, Sum))
     }
@@ -136,14 +135,12 @@ impl<K: Value + Hash + Eq, V: 'static> HashMap<K, V> {
     /// ```
     #[inline]
     pub fn owner(&self, key: &K) -> usize {
-        owner(key, self.home.size())
+        owner(key, self.home.size)
     }
 
     #[inline]
     fn place(&self, e: &Epoch, key: &K, site: &Location<'_>) -> usize {
-        if let Err(error) = self.home.check(&e.core, site) {
-            error.raise();
-        }
+        self.home.check(&e.core, site);
         self.owner(key)
     }
 
@@ -170,7 +167,7 @@ impl<K: Value + Hash + Eq, V: 'static> HashMap<K, V> {
         V: Default,
     {
         let owner = self.place(e, &key, Location::caller());
-        e.send_deed::<Update<K, V, A>>(owner, &self.part, (key, args), Two::<Update<K, V, A>>(method));
+        e.send_deed::<Update<Table<K, V>, A>>(owner, &self.part, (key, args), Two::<Update<Table<K, V>, A>>(method));
     }
 }
 
@@ -248,33 +245,16 @@ impl<K: Value + Hash + Eq, V: Value> HashMap<K, V> {
     }
 }
 
-/// Changes a value where it is.
-struct Update<K, V, A>(PhantomData<fn(K, V, A)>);
-
-impl<K: 'static, V: 'static, A: 'static> Shape for Update<K, V, A> {
-    type On<'a> = &'a mut V;
-    type With<'a> = A;
-    type Args = ();
-    type Answer = ();
-}
-
-impl<K: Value + Hash + Eq, V: Default + 'static, A: Value> Deed for Update<K, V, A> {
-    type On = Table<K, V>;
-    type Args = (K, A);
-    type Answer = ();
-    type Pointer = Two<Self>;
-
-    fn name() -> &'static str {
-        type_name::<fn(&mut V, A)>()
-    }
+impl<K: Value + Hash + Eq, V: Default + 'static> Keyed for Table<K, V> {
+    type Key = K;
+    type Element = V;
 
     #[inline]
-    fn run(method: Two<Self>, table: &mut Table<K, V>, _: &Epoch, (key, args): (K, A)) {
-        (method.0)(table.entry(key).or_default(), args);
+    fn element(&mut self, key: K) -> &mut V {
+        self.entry(key).or_default()
     }
 }
 
-/// Makes an entry.
 struct Insert<K, V>(PhantomData<fn(K, V)>);
 
 impl<K: Value + Hash + Eq, V: Value> Method for Insert<K, V> {

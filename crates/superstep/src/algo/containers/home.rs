@@ -2,7 +2,7 @@
 
 use crate::{
     engine::{Core, Group},
-    error::{Error, ErrorKind, Result},
+    error::{Error, ErrorKind, place},
 };
 use std::{any::type_name, panic::Location, rc::Rc};
 
@@ -12,8 +12,9 @@ pub(super) struct Home {
     /// What it is, with its type.
     what: String,
     site: &'static Location<'static>,
-    size: usize,
-    rank: usize,
+    /// How many processors have a part of it, and which of the parts is here.
+    pub(super) size: usize,
+    pub(super) rank: usize,
 }
 
 impl Home {
@@ -27,47 +28,36 @@ impl Home {
         self.core.registry().describe(format!("{} elements of the {}", len, self.describe()));
     }
 
-    /// How many processors have a part of it.
-    #[inline]
-    pub(super) fn size(&self) -> usize {
-        self.size
-    }
-
-    /// Which of the parts is here.
-    #[inline]
-    pub(super) fn rank(&self) -> usize {
-        self.rank
-    }
-
     /// The container in words.
     pub(super) fn describe(&self) -> String {
-        format!("{} made at {}:{}", self.what, self.site.file(), self.site.line())
+        format!("{} made at {}", self.what, place(self.site))
     }
 
     /// Refuses another group than the one that made it, or one that some have left and their parts with them.
     #[inline]
-    pub(super) fn check(&self, core: &Core, site: &Location<'_>) -> Result {
-        if std::ptr::eq(core, &raw const *self.core) && core.size.get() == self.size {
-            return Ok(());
+    pub(super) fn check(&self, core: &Core, site: &Location<'_>) {
+        if !std::ptr::eq(core, &raw const *self.core) || core.size() != self.size {
+            self.refuse(core, site).raise();
         }
-        self.refuse(core, site)
     }
 
     #[cold]
-    fn refuse(&self, core: &Core, site: &Location<'_>) -> Result {
-        core.check_member(&self.core, &self.describe(), site)?;
-        let (now, then) = (core.size.get(), self.size);
+    fn refuse(&self, core: &Core, site: &Location<'_>) -> Error {
+        if let Err(error) = core.check_member(&self.core, &self.describe(), site) {
+            return error;
+        }
+        let (now, then) = (core.size(), self.size);
         let what = format!(
             "the {} had parts on {then} processors, and {now} are left in the group; make a new one",
             self.describe()
         );
-        Err(core.error(ErrorKind::Departed, what, site))
+        core.error(ErrorKind::Departed, what, site)
     }
 
     /// The error of one that names something that is not there.
     #[cold]
     pub(super) fn missing(&self, core: &Core, index: usize, len: usize, site: &Location<'_>) -> Error {
-        let rank = core.rank.get();
+        let rank = core.rank();
         let what = format!("index {index} of the {}, which has {len}; rank {rank} names it", self.describe());
         core.error(ErrorKind::IndexOutOfRange, what, site)
     }

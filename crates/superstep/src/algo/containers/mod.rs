@@ -1,9 +1,9 @@
 //! Containers that lie spread over the processors of a group and are worked on in epochs.
 //!
-//! A container has a part on every processor, and every element, entry or vertex lies in one of them: that processor
-//! is its owner. What a processor owns it can go through in a plain loop, at any time. Whatever may lie elsewhere is
-//! reached in an [epoch](crate::Group::epoch), by methods that take it as their first argument and send a request to
-//! the owner:
+//! A container has a part on every processor. Every element, entry or vertex lies in one of them, and that processor is
+//! its owner. A processor can go through what it owns in a plain loop, at any time. It reaches what may lie elsewhere
+//! in an [epoch](crate::Group::epoch), by methods that take the epoch as their first argument and send a request to the
+//! owner:
 //!
 //! - those that need nothing back return at once (`set`, `insert`, `update`, `add_edge`, `visit`);
 //! - those that do wait for it (`get`, `remove`), and `ask` gives the same as an [`Answer`](crate::Answer) that can be
@@ -24,8 +24,13 @@ mod graph;
 mod hash_map;
 mod home;
 mod table;
+mod update;
 mod vector;
+mod vertex;
+mod walk;
 
-pub use graph::{Edge, Graph, Vertex, Walk};
+pub use graph::Graph;
 pub use hash_map::HashMap;
 pub use vector::Vector;
+pub use vertex::{Edge, Vertex};
+pub use walk::Walk;

@@ -10,7 +10,6 @@ use std::hash::{BuildHasher, Hash};
 /// The entries of one processor.
 pub(super) type Table<K, V> = FxHashMap<K, V>;
 
-/// The owner of `key` among `size` processors.
 #[inline]
 pub(super) fn owner<K: Hash + ?Sized>(key: &K, size: usize) -> usize {
     // The bits of the hash are mixed once more: the table looks at them too, and would have all its keys in one corner.

@@ -1,12 +1,16 @@
 //! Vectors that grow where they are pushed to.
 
-use super::{blocks::Blocks, home::Home};
+use super::{
+    blocks::Blocks,
+    home::Home,
+    update::{Keyed, Update},
+};
 use crate::{
     engine::{Core, Group, Value},
-    epoch::{Answer, Deed, Epoch, Method, Object},
+    epoch::{Answer, Epoch, Method, Object},
 };
-use fabric::code::{Shape, Two};
-use std::{any::type_name, cell::RefCell, marker::PhantomData, ops::Range, panic::Location};
+use fabric::code::Two;
+use std::{cell::RefCell, marker::PhantomData, ops::Range, panic::Location};
 
 /// What one processor has.
 struct Part<T> {
@@ -18,8 +22,8 @@ struct Part<T> {
 /// A vector that lies spread over the processors of a group, and can grow.
 ///
 /// Its elements are numbered from rank to rank: first those of processor 0, then those of processor 1. A processor
-/// [pushes](Self::push) to its own part, which needs no message; what was pushed gets its index, and can be seen, when
-/// the group [settles](Self::settle) the vector. [`resize`](Self::resize) and [`balance`](Self::balance) deal the
+/// [pushes](Self::push) to its own part, which needs no communication; what was pushed gets its index, and can be seen,
+/// when the group [settles](Self::settle) the vector. [`resize`](Self::resize) and [`balance`](Self::balance) deal the
 /// elements out evenly again.
 ///
 /// ```
@@ -55,7 +59,7 @@ impl Group {
     ///
     /// # Cost
     ///
-    /// No message.
+    /// No communication.
     #[track_caller]
     pub fn vector<T: 'static>(&mut self, len: usize, value: impl FnMut(usize) -> T) -> Vector<T> {
         let home = Home::new::<Vector<T>>(self, Location::caller());
@@ -63,13 +67,13 @@ impl Group {
         let blocks = Blocks::new(len, self.size());
         let values: Vec<T> = blocks.range(self.rank()).map(value).collect();
         let part = self.object(Part { settled: values.len(), values });
-        Vector { starts: RefCell::new(starts(&blocks, home.size())), home, part }
+        Vector { starts: RefCell::new(starts(&blocks, home.size)), home, part }
     }
 }
 
 /// The first index of each processor, and the length.
 fn starts(blocks: &Blocks, procs: usize) -> Vec<usize> {
-    (0..procs).map(|rank| blocks.range(rank).start).chain([blocks.len()]).collect()
+    (0..procs).map(|rank| blocks.range(rank).start).chain([blocks.len]).collect()
 }
 
 impl<T: 'static> Vector<T> {
@@ -80,7 +84,7 @@ impl<T: 'static> Vector<T> {
     /// assert_eq!(len.unwrap(), 7);
     /// ```
     pub fn len(&self) -> usize {
-        self.starts.borrow()[self.home.size()]
+        self.starts.borrow()[self.home.size]
     }
 
     /// Whether no element has an index.
@@ -101,7 +105,7 @@ impl<T: 'static> Vector<T> {
     /// ```
     pub fn owned(&self) -> Range<usize> {
         let starts = self.starts.borrow();
-        starts[self.home.rank()]..starts[self.home.rank() + 1]
+        starts[self.home.rank]..starts[self.home.rank + 1]
     }
 
     /// The rank of the processor that has the element with this index; none if there is no such element.
@@ -115,16 +119,14 @@ impl<T: 'static> Vector<T> {
     /// ```
     pub fn owner(&self, index: usize) -> Option<usize> {
         let starts = self.starts.borrow();
-        let is_there = index < starts[self.home.size()];
+        let is_there = index < starts[self.home.size];
         is_there.then(|| starts.partition_point(|&start| start <= index) - 1)
     }
 
     /// Where an element is: its owner, and its place there.
     #[inline]
     fn place(&self, core: &Core, index: usize, site: &Location<'_>) -> (usize, usize) {
-        if let Err(error) = self.home.check(core, site) {
-            error.raise();
-        }
+        self.home.check(core, site);
         match self.owner(index) {
             Some(owner) => (owner, index - self.starts.borrow()[owner]),
             None => self.home.missing(core, index, self.len(), site).raise(),
@@ -146,7 +148,7 @@ impl<T: 'static> Vector<T> {
     ///
     /// # Cost
     ///
-    /// No message.
+    /// No communication.
     #[track_caller]
     pub fn push(&self, value: T) {
         self.part.with(|part| part.values.push(value));
@@ -169,20 +171,16 @@ impl<T: 'static> Vector<T> {
     /// p g + l.
     #[track_caller]
     pub fn settle(&self, g: &mut Group) {
-        if let Err(error) = self.home.check(g.core(), Location::caller()) {
-            error.raise();
-        }
+        self.home.check(g.core(), Location::caller());
         let mine = self.part.with(|part| {
             part.settled = part.values.len();
             part.settled
         });
         let lens = g.step(|s| s.collect(mine));
-        let mut starts = Vec::with_capacity(lens.len() + 1);
-        starts.push(0);
-        starts.extend(lens.iter().scan(0, |end, len| {
-            *end += len;
-            Some(*end)
-        }));
+        let mut starts = vec![0];
+        for len in lens {
+            starts.push(starts[starts.len() - 1] + len);
+        }
         self.starts.replace(starts);
     }
 
@@ -219,6 +217,26 @@ impl<T: 'static> Vector<T> {
     #[track_caller]
     pub fn with<R>(&self, body: impl FnOnce(&mut [T]) -> R) -> R {
         self.part.with(|part| body(&mut part.values[..part.settled]))
+    }
+
+    /// Changes the element with this index where it is: `method` runs there, with the element and `args`. Returns at
+    /// once. The method is a function or a closure that captures nothing.
+    ///
+    /// ```
+    /// let owned = superstep::Config::new().procs(2).run_all(|g| {
+    ///     let vector = g.vector(4, |index| vec![index]);
+    ///     g.epoch(|e| if e.rank() == 0 {
+    ///         for index in 0..4 { vector.update(e, index, 10, |value, x| value.push(x)) }
+    ///     });
+    ///     vector.with(|values| values.concat())
+    /// });
+    /// assert_eq!(owned.unwrap(), [[0, 10, 1, 10], [2, 10, 3, 10]]);
+    /// ```
+    #[track_caller]
+    #[inline]
+    pub fn update<A: Value>(&self, e: &Epoch, index: usize, args: A, method: fn(&mut T, A)) {
+        let (owner, at) = self.place(&e.core, index, Location::caller());
+        e.send_deed::<Update<Part<T>, A>>(owner, &self.part, (at, args), Two::<Update<Part<T>, A>>(method));
     }
 }
 
@@ -308,8 +326,7 @@ impl<T: Value> Vector<T> {
         });
     }
 
-    /// Gives every element below `len` to whom it belongs in a vector of that length, and drops the rest. The last ones
-    /// of a longer one are missing then.
+    /// Gives each element below `len` to its owner in a vector of that length, and drops the rest. It adds none.
     #[track_caller]
     fn deal_out(&self, g: &mut Group, len: usize) {
         let blocks = Blocks::new(len, g.size());
@@ -349,55 +366,16 @@ impl<T: Value> Vector<T> {
     }
 }
 
-impl<T: 'static> Vector<T> {
-    /// Changes the element with this index where it is: `method` runs there, with the element and `args`. Returns at
-    /// once. The method is a function or a closure that captures nothing.
-    ///
-    /// ```
-    /// let owned = superstep::Config::new().procs(2).run_all(|g| {
-    ///     let vector = g.vector(4, |index| vec![index]);
-    ///     g.epoch(|e| if e.rank() == 0 {
-    ///         for index in 0..4 { vector.update(e, index, 10, |value, x| value.push(x)) }
-    ///     });
-    ///     vector.with(|values| values.concat())
-    /// });
-    /// assert_eq!(owned.unwrap(), [[0, 10, 1, 10], [2, 10, 3, 10]]);
-    /// ```
-    #[track_caller]
-    #[inline]
-    pub fn update<A: Value>(&self, e: &Epoch, index: usize, args: A, method: fn(&mut T, A)) {
-        let (owner, at) = self.place(&e.core, index, Location::caller());
-        e.send_deed::<Update<T, A>>(owner, &self.part, (at, args), Two::<Update<T, A>>(method));
-    }
-}
-
-/// Changes an element where it is.
-struct Update<T, A>(PhantomData<fn(T, A)>);
-
-impl<T: 'static, A: 'static> Shape for Update<T, A> {
-    type On<'a> = &'a mut T;
-    type With<'a> = A;
-    type Args = ();
-    type Answer = ();
-}
-
-impl<T: 'static, A: Value> Deed for Update<T, A> {
-    type On = Part<T>;
-    type Args = (usize, A);
-    type Answer = ();
-    type Pointer = Two<Self>;
-
-    fn name() -> &'static str {
-        type_name::<fn(&mut T, A)>()
-    }
+impl<T: 'static> Keyed for Part<T> {
+    type Key = usize;
+    type Element = T;
 
     #[inline]
-    fn run(method: Two<Self>, part: &mut Part<T>, _: &Epoch, (at, args): (usize, A)) {
-        (method.0)(&mut part.values[at], args);
+    fn element(&mut self, at: usize) -> &mut T {
+        &mut self.values[at]
     }
 }
 
-/// Writes an element.
 struct Set<T>(PhantomData<fn(T)>);
 
 impl<T: Value> Method for Set<T> {

@@ -1,136 +1,24 @@
-//! What an area is: this processor's part of it, and the handle.
+//! What an area is: the handle, and its making.
 
-use super::{put_get::pick, transfer::Transfers};
+use super::part::Part;
 use crate::{
-    engine::{
-        Carrying, Core, Element, Group, Kind, Object, Outbox, Payload, Phase, Record, Registry, Tally, damaged,
-        read_words, type_hash,
-    },
-    error::{ErrorKind, Result, place},
+    engine::{Element, Group, Lease, Occasion, Tally, Tenant as _, damaged, type_hash},
+    error::{ErrorKind, Result},
     memory::{
-        notice::give_notice,
+        making::make,
         owned::Owned,
-        section::{BadSection, Section, Span},
+        section::{Section, Span},
     },
 };
-use fabric::{Circle, Region};
+use fabric::Region;
 use std::{
     any::type_name,
-    cell::{Ref, RefCell, RefMut},
+    cell::{Ref, RefMut},
     panic::Location,
     rc::Rc,
 };
 
-/// This processor's part of an area.
-pub(super) struct Part<T> {
-    pub(super) owned: Owned<T>,
-    /// How long everybody's part is.
-    pub(super) lens: RefCell<Vec<usize>>,
-    pub(super) transfers: RefCell<Transfers<T>>,
-    site: &'static Location<'static>,
-}
-
-/// The first word of a record to an area is where a put goes, or this: data that a transfer waits for.
-pub(super) const STAGED: u64 = u64::MAX;
-
-/// A put that gave its vector away.
-pub(super) struct Given<T> {
-    pub(super) at: usize,
-    pub(super) values: Vec<T>,
-}
-
-impl<T: Element> Part<T> {
-    /// Copies `bytes` to the place that starts at `at`, whatever their alignment.
-    fn write(&self, at: usize, bytes: &[u8]) -> Result {
-        let mut region = self.owned.region.borrow_mut();
-        let len = bytes.len() / size_of::<T>().max(1);
-        let target = at.checked_add(len).and_then(|end| region.as_mut_slice().get_mut(at..end)).ok_or_else(damaged)?;
-        let target = bytemuck::cast_slice_mut::<T, u8>(target);
-        if target.len() != bytes.len() {
-            return Err(damaged());
-        }
-        target.copy_from_slice(bytes);
-        Ok(())
-    }
-}
-
-impl<T: Element> Object for Part<T> {
-    fn describe(&self) -> String {
-        format!("area of {} of {}", type_name::<T>(), place(self.site))
-    }
-
-    fn is_borrowed(&self) -> bool {
-        self.owned.is_borrowed()
-    }
-
-    fn open(&self) {
-        self.owned.region.borrow_mut().open();
-    }
-
-    fn flush(&self, number: u32, outbox: &mut Outbox, circle: &dyn Circle) -> Result {
-        self.flush_transfers(number, outbox, circle);
-        Ok(())
-    }
-
-    fn serve(&self, from: usize, request: &[u8], outbox: &mut Outbox) -> Result {
-        let mut words =
-            request.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()) as usize);
-        let mut word = || words.next().ok_or_else(damaged);
-        let (reply_to, first, count, step) = (word()? as u64, word()?, word()?, word()? as isize);
-        let region = self.owned.region.borrow();
-        if count > region.len() {
-            return Err(damaged());
-        }
-        let span = Span { first, step, count };
-        let values = pick(region.as_slice().get(span.hull()).ok_or_else(damaged)?, span);
-        let (address, prefix) = super::transfer::reply_address(reply_to);
-        outbox.push(from, address, Record::Data, |out| {
-            out.extend_from_slice(&prefix);
-            out.extend_from_slice(bytemuck::cast_slice(&values));
-        });
-        Ok(())
-    }
-
-    fn notice(&self, from: usize, notice: &[u8], registry: &Registry) -> Result {
-        self.notice_transfer(from, notice, registry)
-    }
-
-    fn stage(&self, number: u32, outbox: &mut Outbox) {
-        self.stage_transfers(number, outbox);
-    }
-
-    fn carry(&self, _: u32) -> Option<Box<dyn Carrying + '_>> {
-        self.carried()
-    }
-
-    fn pull(&self, left: &[usize]) -> Result {
-        self.pull_transfers(left)
-    }
-
-    fn deliver(&self, from: usize, payload: Payload<'_>) -> Result {
-        match payload {
-            Payload::Bytes(mut bytes) => match read_words(&mut bytes)? {
-                [STAGED] => self.take_staged(from, bytes),
-                [at] => self.write(at as usize, bytes),
-            },
-            Payload::Moved(object) => match object.downcast::<Given<T>>() {
-                Ok(given) => self.write(given.at, bytemuck::cast_slice(&given.values)),
-                Err(object) => self.owned.accept(from, object),
-            },
-        }
-    }
-
-    fn abandon(&self) {
-        *self.transfers.borrow_mut() = Transfers::default();
-    }
-
-    fn renumber(&self, stayed: &[usize]) {
-        // There are none yet while the area is being made.
-        let lens = stayed.iter().filter_map(|&rank| self.lens.borrow().get(rank).copied()).collect();
-        *self.lens.borrow_mut() = lens;
-        self.owned.renumber(stayed);
-    }
-}
+const MAKING: Occasion = Occasion::new("making of an area");
 
 /// Memory of this processor that the others of its group may put to and get from.
 ///
@@ -156,9 +44,8 @@ impl<T: Element> Object for Part<T> {
 /// });
 /// ```
 pub struct Area<T: Element> {
-    pub(super) core: Rc<Core>,
+    pub(super) core: Lease,
     pub(super) part: Rc<Part<T>>,
-    pub(super) number: u32,
 }
 
 impl Group {
@@ -205,26 +92,19 @@ impl Group {
         const { assert!(size_of::<T>() > 0, "the elements of an area have a size") }
         let site = Location::caller();
         let core = self.core();
-        let tally = || core.place::<Tally, Vec<u64>>(Tally::new(len as u64), 0);
-        let Some(region) = Region::try_new(len) else {
-            let (rank, what) = (core.rank.get(), type_name::<T>());
-            let what = format!("rank {rank} has no memory for {len} elements of {what}");
-            let error = core.error(ErrorKind::OutOfMemory, what, site);
-            return Err(give_notice(core, Kind::Make, type_hash::<Part<T>>(), || drop(tally()), error, site));
-        };
-        core.begin(site, Phase::Step);
-        let part = Rc::new(Part {
-            owned: Owned::new(region, core),
-            lens: RefCell::default(),
-            transfers: RefCell::default(),
-            site,
+        let part = Region::try_new(len).map(|region| Part::new(Owned::new(region, core), site)).ok_or_else(|| {
+            let (rank, what) = (core.rank(), type_name::<T>());
+            format!("rank {rank} has no memory for {len} elements of {what}")
         });
-        let number = core.add_object(Rc::clone(&part) as Rc<dyn Object>, type_hash::<Part<T>>());
-        let lens = tally();
-        let area = Area { core: Rc::clone(core), part, number };
-        area.part.owned.offer(core, number);
-        core.boundary(Kind::Make)?;
+        let tally = || core.place::<Tally, Vec<u64>>(Tally::new(len as u64), 0);
+        let (area, lens) = make(core, (&MAKING, type_hash::<Part<T>>(), site), part, tally, |part, core| {
+            part.owned.offer(&core);
+            Area { core, part }
+        })?;
         let lens = core.settled(&lens);
+        if lens.len() != core.size() {
+            return Err(core.give_up(&damaged()));
+        }
         *area.part.lens.borrow_mut() = lens.into_iter().map(|len| len as usize).collect();
         Ok(area)
     }
@@ -238,7 +118,7 @@ impl<T: Element> Area<T> {
     /// assert_eq!(lens.unwrap(), [0, 5]);
     /// ```
     pub fn len(&self) -> usize {
-        self.part.lens.borrow()[self.core.rank.get()]
+        self.part.lens.borrow()[self.core.rank()]
     }
 
     /// Whether this processor's part has none.
@@ -270,12 +150,16 @@ impl<T: Element> Area<T> {
     /// Lends this processor's part. Drop the borrow before the next boundary.
     ///
     /// ```
-    /// let values = superstep::Config::new().procs(2).run(|g| g.area::<u8>(3).local().to_vec());
-    /// assert_eq!(values.unwrap(), [0, 0, 0]);
+    /// let values = superstep::Config::new().procs(2).run(|g| {
+    ///     let area = g.area::<u8>(3);
+    ///     g.step(|s| if s.rank() == 1 { s.put(0, &[7], &area, 2) });
+    ///     area.local().to_vec()
+    /// });
+    /// assert_eq!(values.unwrap(), [0, 0, 7]);
     /// ```
     #[track_caller]
     pub fn local(&self) -> Ref<'_, [T]> {
-        self.part.owned.lend(&self.core, self.number, Location::caller(), &|| self.part.describe())
+        self.part.owned.lend(&self.core, Location::caller(), &|| self.part.describe())
     }
 
     /// Lends this processor's part for writing. Drop the borrow before the next boundary.
@@ -290,18 +174,16 @@ impl<T: Element> Area<T> {
     /// ```
     #[track_caller]
     pub fn local_mut(&self) -> RefMut<'_, [T]> {
-        self.part.owned.lend_mut(&self.core, self.number, Location::caller(), &|| self.part.describe())
+        self.part.owned.lend_mut(&self.core, Location::caller(), &|| self.part.describe())
     }
 
     /// Refuses a section that member `of`'s part does not have.
     pub(super) fn check_section(&self, of: usize, section: &impl Section<1>, site: &Location<'_>) -> Result<Span> {
         let len = self.part.lens.borrow()[of];
-        section.spans(&[len]).map(|[span]| span).map_err(|bad| match bad {
-            BadSection::Beyond(what) => {
-                let what = format!("{what}, which is what the area has on rank {of}");
-                self.core.error_of(ErrorKind::OutOfBounds, what, &*self.part, site)
-            }
-            BadSection::Contradicts(what) => self.core.error_of(ErrorKind::BadSection, what, &*self.part, site),
+        section.spans(&[len]).map(|[span]| span).map_err(|(kind, what)| {
+            let owner = format!(", which is what the area has on rank {of}");
+            let what = what + if kind == ErrorKind::OutOfBounds { &owner } else { "" };
+            self.core.error_of(kind, what, &*self.part, site)
         })
     }
 
@@ -317,14 +199,6 @@ impl<T: Element> Area<T> {
                 );
                 Err(self.core.error_of(ErrorKind::OutOfBounds, what, &*self.part, site))
             }
-        }
-    }
-}
-
-impl<T: Element> Drop for Area<T> {
-    fn drop(&mut self) {
-        if self.core.phase.get() != Phase::Ended {
-            self.core.registry().drop_object(self.number);
         }
     }
 }

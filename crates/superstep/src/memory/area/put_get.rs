@@ -1,12 +1,18 @@
 //! Reading and writing the areas of others.
 
-use super::{Area, access::Given};
-use crate::{
-    engine::{Address, Element, Item, Payload, Pending, Record, Step, damaged, flags, push_words},
-    error::{Error, ErrorKind, Result, place},
-    memory::section::{Section, Span},
+use super::{
+    access::Area,
+    part::{Given, pick},
 };
-use fabric::Reach;
+use crate::{
+    engine::{Address, Element, Item, Payload, Pending, Step, Tag, damaged, decode_plain, flags},
+    error::Result,
+    memory::{
+        owned::{left_unserved, lends_nothing},
+        section::{Section, Span},
+    },
+};
+use fabric::{Reach, wire::Writer as _};
 use std::{
     any::{self, type_name},
     panic::Location,
@@ -65,22 +71,22 @@ impl Step {
         }
         self.core.check_rank(to, site)?;
         area.check_place(to, offset, values.len(), site)?;
-        let (address, bytes) = (Address::Object(area.number), size_of_val(values));
-        self.outbox().push_sized(to, address, Record::Data, bytes + 8, |out| write_put(out, offset, values));
+        let (address, bytes) = (Address::Tenant(area.core.number), size_of_val(values));
+        self.outbox().push_sized(to, address, Tag::Data, bytes + 8, |out| write_put(out, offset, values));
         if bytes >= LONG {
-            self.post_full();
+            self.core.wire.post_full();
         }
         Ok(())
     }
 
     /// Gives `values` away to member `to`'s part of `area`: they are copied once, at the boundary.
     pub(super) fn give<T: Element>(&self, to: usize, values: Vec<T>, area: &Area<T>, offset: usize) {
-        let address = Address::Object(area.number);
-        if self.core.circle.borrow().shares(to) {
+        let address = Address::Tenant(area.core.number);
+        if self.core.wire.circle().shares(to) {
             self.outbox().push_moved(to, address, Box::new(Given { at: offset, values }));
         } else {
             let bytes = size_of_val(&values[..]);
-            self.outbox().push_sized(to, address, Record::Data, bytes + 8, |out| write_put(out, offset, &values));
+            self.outbox().push_sized(to, address, Tag::Data, bytes + 8, |out| write_put(out, offset, &values));
         }
     }
 
@@ -126,13 +132,8 @@ impl Step {
         self.core.check_member(&area.core, "area", site)?;
         if is_nothing(&at) {
             let span = Span { first: 0, step: 1, count: 0 };
-            return Ok(self.core.place_alone(Get {
-                from: self.rank(),
-                span,
-                reach: None,
-                values: Some(Vec::<T>::new()),
-                site,
-            }));
+            let values = Some(Vec::<T>::new());
+            return Ok(self.core.place_alone(Get { from: self.rank(), span, reach: None, values, site }));
         }
         self.core.check_rank(from, site)?;
         let span = area.check_section(from, &at, site)?;
@@ -142,11 +143,8 @@ impl Step {
         let pending = self.core.place_alone(get);
         self.core.raise_flag(flags::READS);
         if !is_reached {
-            self.outbox().push(from, Address::Object(area.number), Record::Request, |out| {
-                for word in [u64::from(pending.item), span.first as u64, span.count as u64, span.step as u64] {
-                    out.extend_from_slice(&word.to_le_bytes());
-                }
-            });
+            let words = [u64::from(pending.item), span.first as u64, span.count as u64, span.step as u64];
+            self.outbox().push(from, Address::Tenant(area.core.number), Tag::ReadBefore, |out| out.put(words));
         }
         Ok(pending)
     }
@@ -157,19 +155,10 @@ pub(super) fn is_nothing(section: &impl Section<1>) -> bool {
     section.spans(&[isize::MAX as usize]).is_ok_and(|[span]| span.count == 0)
 }
 
-/// The elements of a section out of its hull.
-pub(super) fn pick<T: Element>(hull: &[T], span: Span) -> Vec<T> {
-    if span.is_range() {
-        return hull.to_vec();
-    }
-    let start = span.hull().start;
-    span.indices().map(|index| hull[index - start]).collect()
-}
-
 #[inline]
 fn write_put<T: Element>(out: &mut Vec<u8>, offset: usize, values: &[T]) {
     let values = bytemuck::cast_slice::<T, u8>(values);
-    push_words(out, &[offset as u64]);
+    out.put([offset as u64]);
     out.extend_from_slice(values);
 }
 
@@ -187,26 +176,20 @@ impl<T: Element> Item for Get<T> {
         format!("get of {}", type_name::<T>())
     }
 
-    fn read(&mut self, left: &[usize]) -> Result {
+    fn read_before(&mut self, left: &[usize]) -> Result {
         if left.contains(&self.from) {
-            let message =
-                format!("rank {} left the group before this get was served ({})", self.from, place(self.site));
-            return Err(Error::new(ErrorKind::Departed, message));
+            return Err(left_unserved(self.from, "get", self.site));
         }
         if let Some(reach) = &self.reach {
-            let loan = reach.read(self.span.hull()).map_err(|refused| {
-                Error::new(
-                    ErrorKind::Damaged,
-                    format!("rank {} lends nothing: {refused} ({})", self.from, place(self.site)),
-                )
-            })?;
+            let loan = reach.read(self.span.hull());
+            let loan = loan.map_err(|refused| lends_nothing(format_args!("rank {}", self.from), refused, self.site))?;
             self.values = Some(pick(&loan, self.span));
         }
         Ok(())
     }
 
     fn deliver(&mut self, _: usize, payload: Payload<'_>) -> Result {
-        let values = crate::engine::decode_plain(payload.bytes()?)?;
+        let values = decode_plain(payload.bytes()?)?;
         if values.len() != self.span.count {
             return Err(damaged());
         }

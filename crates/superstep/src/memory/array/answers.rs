@@ -10,7 +10,7 @@
 
 use super::writes::Spares;
 use crate::{
-    engine::{Address, Element, Outbox, Payload, Record, damaged, decode_into, read_words},
+    engine::{Address, Element, Outbox, Payload, Tag, damaged, decode_into, read_words},
     error::Result,
     memory::section::Span,
 };
@@ -21,13 +21,12 @@ pub(super) const LONG: u64 = 1;
 pub(super) const SPANS: u64 = 2;
 pub(super) const WHOLE: u64 = 3;
 
-/// Answers a request for elements of this part.
 pub(super) fn answer<T: Element>(part: &[T], from: usize, mut request: &[u8], outbox: &mut Outbox) -> Result {
     let [item, form] = read_words(&mut request)?;
     let item = u32::try_from(item).map_err(|_| damaged())?;
     let mut say = |count: usize, write: &mut dyn FnMut(&mut Vec<u8>)| {
         let length = count * size_of::<T>();
-        outbox.push_sized(from, Address::Item(item), Record::Data, length, |out| write(out));
+        outbox.push_sized(from, Address::Item(item), Tag::Data, length, |out| write(out));
     };
     match form {
         SHORT => pick(part, request, |bytes| u32::from_le_bytes(bytes) as usize, say)?,
@@ -44,8 +43,7 @@ pub(super) fn answer<T: Element>(part: &[T], from: usize, mut request: &[u8], ou
     Ok(())
 }
 
-/// Says which elements are at the places of a request, each of which has `B` bytes; those of the next chunk are asked
-/// for while one is picked.
+/// Copies the elements at the places of a request, `B` bytes each, and prefetches the next chunk meanwhile.
 fn pick<T: Element, const B: usize>(
     part: &[T],
     request: &[u8],
@@ -100,7 +98,6 @@ pub(super) enum Asked<T> {
 }
 
 impl<T: Element> Asked<T> {
-    /// The values that came, for their room.
     pub(super) fn into_values(self) -> Option<Vec<T>> {
         match self {
             Self::Nothing => None,
@@ -108,16 +105,43 @@ impl<T: Element> Asked<T> {
         }
     }
 
+    /// Whether all has come that was asked for, of an owner of `len` elements.
+    pub(super) fn is_answered(&self, len: usize) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::InOrder(count, values) => values.len() == *count,
+            Self::Whole(values) => values.len() == len,
+        }
+    }
+
     /// Takes in an answer, into the room of a vector that is spare.
     pub(super) fn take(&mut self, payload: Payload<'_>, len: usize, spares: &mut Spares<T>) -> Result {
         let bytes = payload.bytes()?;
-        let mut values = spares.values(bytes.len() / size_of::<T>().max(1));
+        let mut values = spares.values.take(bytes.len() / size_of::<T>().max(1));
         decode_into(bytes, &mut values)?;
         match self {
-            Self::InOrder(count, answer) if values.len() == *count => *answer = values,
-            Self::Whole(answer) if values.len() == len => *answer = values,
-            _ => return Err(damaged()),
+            Self::InOrder(_, answer) | Self::Whole(answer) => *answer = values,
+            Self::Nothing => return Err(damaged()),
         }
-        Ok(())
+        if self.is_answered(len) { Ok(()) } else { Err(damaged()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::writes::Pool, *};
+
+    /// X5: what did not come is not taken for zeros.
+    #[test]
+    fn an_owner_has_answered_when_all_that_was_asked_has_come() {
+        let pool = Pool::default();
+        for (mut asked, len) in [(Asked::InOrder(2, Vec::<u16>::new()), 5), (Asked::Whole(Vec::new()), 2)] {
+            assert!(!asked.is_answered(len));
+            let mut take = |bytes: &[u8]| asked.take(Payload::Bytes(bytes), len, &mut pool.spares());
+            assert!(take(&[1, 0]).is_err() && take(&[1, 0, 2]).is_err());
+            take(&[1, 0, 2, 0]).unwrap();
+            assert_eq!(asked.into_values(), Some(vec![1, 2]));
+        }
+        assert!(Asked::<u16>::Nothing.is_answered(7));
     }
 }

@@ -1,61 +1,47 @@
-//! Long runs of writes on their way to owners in other processes: out of the writer's vectors, and straight into the
-//! owner's.
+//! Long batches on their way from the writer's vectors straight into those of an owner in another process.
 
-use super::{
-    part::Part,
-    writes::{Home, Letter, Run},
-};
+use super::writes::{Batch, Delivery, Pool};
 use crate::{
     engine::{Awaited, Carrying, Element, Sent, damaged},
     error::Result,
 };
 use std::cell::RefMut;
 
-/// A run that is carried to `to`, the one with this number in its record.
+/// A batch that is carried to `to`, the one with this number in its record.
 pub(super) struct Leaving<T: Element> {
     pub(super) to: usize,
     pub(super) number: usize,
-    pub(super) run: Run<T>,
+    pub(super) batch: Batch<T>,
 }
 
-/// The runs that go out of a part's hands and those that come for it.
-struct Moving<'a, T: Element> {
-    /// The array's number.
-    array: u32,
-    leaving: RefMut<'a, Vec<Leaving<T>>>,
-    #[expect(clippy::vec_box, reason = "a letter travels in its box")]
-    incoming: RefMut<'a, Vec<Box<Letter<T>>>>,
-    len: usize,
-    home: &'a Home<T>,
+/// The batches that go out of a part's hands and those that come for it.
+pub(super) struct Moving<'a, T: Element> {
+    pub(super) array: u32,
+    pub(super) leaving: RefMut<'a, Vec<Leaving<T>>>,
+    #[expect(clippy::vec_box, reason = "a delivery travels in its box")]
+    pub(super) incoming: RefMut<'a, Vec<Box<Delivery<T>>>>,
+    pub(super) len: usize,
+    pub(super) pool: &'a Pool<T>,
 }
 
-impl<T: Element, M> Part<T, M> {
-    /// What is carried from here or here.
-    pub(super) fn carried(&self, array: u32, len: usize) -> Option<Box<dyn Carrying + '_>> {
-        let (leaving, incoming) = (self.leaving.borrow_mut(), self.incoming.borrow_mut());
-        let is_any = !leaving.is_empty() || incoming.iter().any(|letter| !letter.carried.is_empty());
-        is_any.then(|| Box::new(Moving { array, leaving, incoming, len, home: &self.home }) as Box<dyn Carrying + '_>)
-    }
-}
-
-/// Where a piece stands among all that one member carries to another: both know its array, its run, and which of the
-/// run's two vectors it is.
-fn order(array: u32, run: usize, vector: usize) -> u64 {
-    u64::from(array) << 32 | (run as u64) << 1 | vector as u64
+/// The order of a piece among all that one member carries to another. Both know its array, batch and vector.
+fn order(array: u32, batch: usize, vector: usize) -> u64 {
+    u64::from(array) << 32 | (batch as u64) << 1 | vector as u64
 }
 
 impl<T: Element> Carrying for Moving<'_, T> {
     fn pieces<'a>(&'a mut self, out: &mut Vec<Sent<'a>>, into: &mut Vec<Awaited<'a>>) -> Result {
         let array = self.array;
-        for Leaving { to, number, run } in self.leaving.iter() {
-            for (vector, bytes) in run.writes.vectors().into_iter().enumerate().filter(|(_, bytes)| !bytes.is_empty()) {
+        for Leaving { to, number, batch } in self.leaving.iter() {
+            for (vector, bytes) in batch.writes.vectors().into_iter().enumerate().filter(|(_, bytes)| !bytes.is_empty())
+            {
                 out.push((order(array, *number, vector), *to, bytes));
             }
         }
-        for letter in self.incoming.iter_mut() {
-            let Letter { runs, from, carried, .. } = &mut **letter;
-            for (number, run) in runs.iter_mut().enumerate().filter(|(number, _)| carried.contains(number)) {
-                let vectors = run.writes.vectors_mut().into_iter().enumerate();
+        for delivery in self.incoming.iter_mut() {
+            let Delivery { batches, from, carried, .. } = &mut **delivery;
+            for (number, batch) in batches.iter_mut().enumerate().filter(|(number, _)| carried.contains(number)) {
+                let vectors = batch.writes.vectors_mut().into_iter().enumerate();
                 for (vector, bytes) in vectors.filter(|(_, bytes)| !bytes.is_empty()) {
                     into.push((order(array, number, vector), *from, bytes));
                 }
@@ -65,12 +51,12 @@ impl<T: Element> Carrying for Moving<'_, T> {
     }
 
     fn done(&mut self) -> Result {
-        let mut spares = self.home.spares();
-        self.leaving.drain(..).for_each(|leaving| spares.keep_run(leaving.run));
+        let mut spares = self.pool.spares();
+        self.leaving.drain(..).for_each(|leaving| spares.keep_batch(leaving.batch));
         drop(spares);
-        for letter in self.incoming.iter_mut() {
-            let Letter { runs, carried, .. } = &mut **letter;
-            if carried.drain(..).any(|number| !runs[number].fits(self.len)) {
+        for delivery in self.incoming.iter_mut() {
+            let Delivery { batches, carried, .. } = &mut **delivery;
+            if carried.drain(..).any(|number| !batches[number].fits(self.len)) {
                 return Err(damaged());
             }
         }

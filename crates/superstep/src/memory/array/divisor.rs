@@ -15,10 +15,8 @@ impl Divisor {
         Self { by, reciprocal: u64::MAX / by as u64 }
     }
 
-    /// The quotient and the remainder.
-    ///
-    /// The reciprocal is at most `by / 2^64` too small for each unit of the number, so the estimate is the quotient or
-    /// one less.
+    /// The quotient and the remainder. The reciprocal is at most `by / 2^64` too small for each unit of the number, so
+    /// the estimate is the quotient or one less.
     #[inline]
     pub(crate) fn divide(&self, number: usize) -> (usize, usize) {
         let estimate = ((number as u128 * u128::from(self.reciprocal)) >> 64) as usize;

@@ -26,7 +26,7 @@ impl<T: Element, D: Distribution> Array<T, D> {
     #[track_caller]
     pub fn forall(&self, mut body: impl FnMut(usize, T)) {
         let local = self.local();
-        self.runs(|offset, index, count| {
+        self.stretches(|offset, index, count| {
             for (more, &value) in local[offset..offset + count].iter().enumerate() {
                 body(index + more, value);
             }
@@ -46,7 +46,7 @@ impl<T: Element, D: Distribution> Array<T, D> {
     #[track_caller]
     pub fn forall_mut(&self, mut body: impl FnMut(usize, &mut T)) {
         let mut local = self.local_mut();
-        self.runs(|offset, index, count| {
+        self.stretches(|offset, index, count| {
             for (more, value) in local[offset..offset + count].iter_mut().enumerate() {
                 body(index + more, value);
             }
@@ -81,7 +81,7 @@ impl<T: Element, D: Distribution> Array<T, D> {
                 body(at, &mut local[offset + (at - index)]);
             }
         };
-        if span.step > 0 { self.runs(visit) } else { self.runs_down(visit) }
+        if span.step > 0 { self.stretches(visit) } else { self.stretches_down(visit) }
     }
 }
 
@@ -102,7 +102,7 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
     #[track_caller]
     pub fn forall_nd(&self, mut body: impl FnMut([usize; N], &mut T)) {
         let mut local = self.local_mut();
-        self.runs(|offset, index, count| {
+        self.stretches(|offset, index, count| {
             let mut at = place::place(index, &self.shape);
             for value in &mut local[offset..offset + count] {
                 body(at, value);
@@ -153,15 +153,14 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
         });
     }
 
-    /// The stretches of this processor's part whose elements follow each other, upwards: where each begins in the part,
-    /// the number of its first element, and how many there are.
-    pub(super) fn runs(&self, mut take: impl FnMut(usize, usize, usize)) {
+    /// Calls `take` with each stretch of consecutive elements here, upwards: its place, its first number, its length.
+    pub(super) fn stretches(&self, mut take: impl FnMut(usize, usize, usize)) {
         let (map, inner) = (&self.part.map, self.part.inner);
-        layout::runs(map, self.part.rank, |at, unit, count| take(at * inner, unit * inner, count * inner));
+        layout::stretches(map, self.part.rank, |at, unit, count| take(at * inner, unit * inner, count * inner));
     }
 
     /// The same downwards.
-    fn runs_down(&self, mut take: impl FnMut(usize, usize, usize)) {
+    fn stretches_down(&self, mut take: impl FnMut(usize, usize, usize)) {
         let (part, me) = (&self.part, self.part.rank);
         let mut end = part.lens[me];
         while end > 0 {

@@ -2,16 +2,15 @@
 
 use super::{
     Array,
-    layout::Distribution,
-    part::Locator,
-    reads::{Gather, Indices, Mirror},
+    layout::{Distribution, Locator},
+    reads::{Gather, Indices, Mirror, Read},
 };
 use crate::{
-    engine::{Element, Pending, Step, flags},
+    engine::{Element, Pending, Step},
     error::Result,
     memory::section::{Section, Span},
 };
-use std::{panic::Location, rc::Rc};
+use std::panic::Location;
 
 impl Step {
     /// Reads the elements with the indices `at`, as they are when this step's writes have been committed.
@@ -67,18 +66,19 @@ impl Step {
     }
 
     /// Gathers like [`gather`](Self::gather), into the room of a vector that is given and comes back. What is in it is
-    /// dropped. A loop that gathers much saves the making of memory so.
+    /// dropped. So a loop that gathers much need not allocate.
     ///
     /// ```
     /// use superstep::{Block, Config};
     ///
     /// let values = Config::new().procs(2).run(|g| {
-    ///     let a = g.array::<u32, Block>(4);
+    ///     let a = g.array::<usize, Block>(4);
+    ///     a.forall_mut(|index, x| *x = 10 * index);
     ///     let mut values = Vec::new();
     ///     for _ in 0..3 { values = g.step(|s| s.gather_into(&a, &[3, 1], values)) }
     ///     values
     /// });
-    /// assert_eq!(values.unwrap(), [0, 0]);
+    /// assert_eq!(values.unwrap(), [30, 10]);
     /// ```
     ///
     /// # Panics
@@ -199,12 +199,13 @@ impl Step {
     /// use superstep::{Block, Config};
     ///
     /// let values = Config::new().procs(2).run(|g| {
-    ///     let a = g.array::<u32, Block>(4);
+    ///     let a = g.array::<usize, Block>(4);
+    ///     a.forall_mut(|index, x| *x = 10 * index);
     ///     let mut values = Vec::new();
     ///     for _ in 0..3 { values = g.step(|s| s.mirror_into(&a, 1..3, values)) }
     ///     values
     /// });
-    /// assert_eq!(values.unwrap(), [0, 0]);
+    /// assert_eq!(values.unwrap(), [10, 20]);
     /// ```
     ///
     /// # Panics
@@ -232,7 +233,6 @@ impl Step {
         Ok(self.mirror_spans(a, spans, into, site))
     }
 
-    /// Mirrors a section that exists.
     pub(super) fn mirror_spans<T: Element, D: Distribution, const N: usize>(
         &self,
         a: &Array<T, D, N>,
@@ -240,12 +240,7 @@ impl Step {
         into: Vec<T>,
         site: &'static Location<'static>,
     ) -> Pending<Vec<T>> {
-        let part = Some(Rc::clone(&a.part));
-        let mut mirror = Mirror { part, shape: a.shape, spans, asked: Vec::new(), into, values: None, site };
-        self.core.raise_flag(flags::MIRRORS);
-        mirror.ask(self.core.next_alone(), a.number, &mut self.outbox());
-        self.post_full();
-        self.core.place_alone(mirror)
+        Read::begin(self, a, Mirror { shape: a.shape, spans }, into, site)
     }
 }
 
@@ -255,14 +250,15 @@ impl Step {
 /// use superstep::{Block, Config};
 ///
 /// let value = Config::new().procs(2).run(|g| {
-///     let a = g.array::<u8, Block>(3);
+///     let a = g.array::<usize, Block>(3);
+///     a.forall_mut(|index, x| *x = 10 * index);
 ///     g.step(|s| {
 ///         let mut reads = s.gatherer(&a);
 ///         reads.push(2);
 ///         reads.finish()
 ///     })
 /// });
-/// assert_eq!(value.unwrap(), [0]);
+/// assert_eq!(value.unwrap(), [20]);
 /// ```
 #[must_use = "finish it to read what was pushed"]
 pub struct Gatherer<'a, T: Element, D: Distribution, const N: usize = 1> {
@@ -281,7 +277,7 @@ impl<'a, T: Element, D: Distribution, const N: usize> Gatherer<'a, T, D, N> {
         array.check_whole(&step.core, site)?;
         let is_short = u32::try_from(array.len().saturating_sub(1)).is_ok();
         let at = if is_short {
-            Indices::Short(array.part.home.spares().places(usize::MAX))
+            Indices::Short(array.part.pool.spares().places.take(usize::MAX))
         } else {
             Indices::Long(Vec::new())
         };
@@ -325,12 +321,11 @@ impl<'a, T: Element, D: Distribution, const N: usize> Gatherer<'a, T, D, N> {
         }
     }
 
-    /// Asks for all of these, or returns false if one does not exist. One pass copies and checks: the list is the
-    /// caller's, and the boundary comes later.
+    /// Asks for all of these in one pass that copies and checks; false if one does not exist.
     fn push_all(&mut self, at: &[usize]) -> bool {
         let Some(last) = self.array.len().checked_sub(1) else { return at.is_empty() };
-        // An index beyond the last one, and none else, sets the highest bit of this, where there are at most 2^32
-        // elements. It is cheaper than to compare, for processors do it to several indices at once.
+        // With at most 2^32 elements, exactly the indices beyond the last one set the highest bit of this. Processors
+        // do it to several indices at once, so it is cheaper than to compare.
         let mut seen = 0;
         let mut look = |index: usize| seen |= index | last.wrapping_sub(index);
         match (&mut self.at, self.stride) {
@@ -367,28 +362,27 @@ impl<'a, T: Element, D: Distribution, const N: usize> Gatherer<'a, T, D, N> {
     /// ```
     /// use superstep::{Block, Config};
     ///
-    /// let nothing = Config::new().procs(2).run(|g| {
-    ///     let a = g.array::<u8, Block>(3);
-    ///     g.step(|s| s.gatherer(&a).finish())
+    /// let values = Config::new().procs(2).run(|g| {
+    ///     let a = g.array::<usize, Block>(3);
+    ///     a.forall_mut(|index, x| *x = 10 * index);
+    ///     g.step(|s| {
+    ///         let mut reads = s.gatherer(&a);
+    ///         [2, 0].map(|index| reads.push(index));
+    ///         reads.finish()
+    ///     })
     /// });
-    /// assert!(nothing.unwrap().is_empty());
+    /// assert_eq!(values.unwrap(), [20, 0]);
     /// ```
     pub fn finish(self) -> Pending<Vec<T>> {
         let Self { step, array, at, into, site, .. } = self;
         let is_flat = array.part.flat.is_some() && matches!(at, Indices::Short(_));
-        let part = Some(Rc::clone(&array.part));
-        let (places, asked) = (Vec::new(), Vec::new());
-        let mut gather = Gather { part, at, is_flat, places, asked, into, values: None, site };
-        step.core.raise_flag(flags::MIRRORS);
-        gather.ask(step.core.next_alone(), array.number, &mut step.outbox());
-        step.post_full();
-        step.core.place_alone(gather)
+        Read::begin(step, array, Gather { at, is_flat, places: Vec::new() }, into, site)
     }
 
     /// Gives its room back and asks for nothing.
     fn discard(self) {
         if let Indices::Short(places) = self.at {
-            self.array.part.home.spares().keep_places(places);
+            self.array.part.pool.spares().places.keep(places);
         }
     }
 }

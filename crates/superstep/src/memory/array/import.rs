@@ -7,20 +7,23 @@ use super::{
 };
 use crate::{
     engine::{
-        Any, By, Core, Element, Every, Group, Kind, Luggage, Mine, Outcome, Pending, Phase, Split, Splitting, Step,
-        Subgroup, Weighted, run_split, type_hash,
+        Any, By, Core, Element, Every, Group, Handover, Mine, Occasion, Outcome, Pending, Phase, Split, Splitting,
+        Step, Subgroup, Weighted, hash_numbers, run_split, type_hash,
     },
     error::{ErrorKind, Result},
     memory::section::Span,
 };
 use std::{collections::VecDeque, ops::Range, panic::Location, rc::Rc};
 
+/// The way of parts of an array into subgroups.
+const IMPORT: Occasion = Occasion::new("import of an array");
+
 impl Group {
     /// Splits, hands each subgroup its part of `array` as an array of its own, and writes that back at the end.
     ///
-    /// `part` says which section subgroup number so-and-so works on; it must say the same on all members, and sections
-    /// of different subgroups must not overlap. The subgroup's array has the same kind of distribution, over its own
-    /// processors; [`Irregular`](crate::Irregular) becomes as even as it can be. Otherwise it is a
+    /// `part` says on which section each subgroup works, by its number. It must say the same on all members, and
+    /// sections of different subgroups must not overlap. The array of a subgroup has the same sort of distribution,
+    /// over its own processors; [`Irregular`](crate::Irregular) becomes as even as it can be. Otherwise it is a
     /// [`split`](Self::split), and returns what that does.
     ///
     /// ```
@@ -106,9 +109,9 @@ impl Group {
         H: Splitting<F, R, Array<T, D>>,
     {
         array.check_whole(self.core(), site)?;
-        let mut luggage =
+        let mut handover =
             Imports { array, part, sections: Vec::new(), waiting: VecDeque::new(), done: Vec::new(), open: None };
-        run_split(self.core(), how, body, &mut luggage, site)
+        run_split(self.core(), how, body, &mut handover, site)
     }
 }
 
@@ -140,7 +143,7 @@ struct Import<T, D> {
     /// The elements, in the order in which they lie in the subgroup's array.
     values: Vec<T>,
     /// Where they belong: their first index in the parent's array, and how many follow.
-    runs: Vec<(usize, usize)>,
+    stretches: Vec<(usize, usize)>,
 }
 
 /// What a split on an array carries along.
@@ -182,48 +185,50 @@ impl<T: Element, D: Distribution> Imports<'_, T, D> {
     fn plan(&self, subgroup: &Subgroup) -> Import<T, D> {
         let (section, size) = (self.sections[subgroup.id].clone(), subgroup.members.len());
         let distribution = self.array.distribution.resized(section.len(), size);
-        let mut runs = Vec::new();
+        let mut stretches = Vec::new();
         // What cannot be laid out so is refused when the array is made.
         if let Ok(map) = distribution.lay(&[section.len()], size) {
-            layout::runs(&map, subgroup.rank, |_, unit, count| runs.push((section.start + unit, count)));
+            layout::stretches(&map, subgroup.rank, |_, unit, count| stretches.push((section.start + unit, count)));
         }
-        Import { section, distribution, values: Vec::new(), runs }
+        Import { section, distribution, values: Vec::new(), stretches }
     }
 }
 
-impl<T: Element, D: Distribution> Luggage for Imports<'_, T, D> {
+impl<T: Element, D: Distribution> Handover for Imports<'_, T, D> {
     type Item = Array<T, D>;
 
     fn declare(&mut self, core: &Core, count: usize) -> Result {
         if self.sections.try_reserve_exact(count).is_err() {
             let what = format!("there is no memory for the sections of {count} subgroups");
-            return Err(core.error(ErrorKind::OutOfMemory, what, core.site.get()));
+            return Err(core.error(ErrorKind::OutOfMemory, what, core.site()));
         }
         self.sections.extend((0..count).map(self.part));
         let ends = self.sections.iter().flat_map(|section| [section.start as u64, section.end as u64]);
-        let hash = Core::hash_numbers(ends.chain([type_hash::<Import<T, D>>(), u64::from(self.array.number)]));
-        core.add_term(hash, format!("sections {:?} of array {}", self.sections, self.array.number));
+        let hash = hash_numbers(ends.chain([type_hash::<Import<T, D>>(), u64::from(self.array.core.number)]));
+        core.log.add_term(hash, format!("sections {:?} of array {}", self.sections, self.array.core.number));
         Ok(())
     }
 
     fn fetch(&mut self, core: &Rc<Core>, mine: &Mine, site: &'static Location<'static>) -> Result {
+        // An owner may have left at the boundary that led here.
+        self.array.check_whole(core, site)?;
         self.check(core)?;
         core.begin(site, Phase::Step);
         let step = Step { core: Rc::clone(core) };
         let mut pending: Vec<Pending<Vec<T>>> = Vec::new();
         let imports: Vec<Import<T, D>> = mine.each().map(|subgroup| self.plan(&subgroup)).collect();
         for import in &imports {
-            pending.push(if let [(first, count)] = import.runs[..] {
+            pending.push(if let [(first, count)] = import.stretches[..] {
                 step.mirror_spans(self.array, [Span { first, step: 1, count }], Vec::new(), site)
             } else {
                 let mut reads = step.gatherer(self.array);
-                for &(first, count) in &import.runs {
+                for &(first, count) in &import.stretches {
                     (first..first + count).for_each(|index| reads.push(index));
                 }
                 reads.finish()
             });
         }
-        core.boundary(Kind::Import)?;
+        core.boundary(&IMPORT)?;
         for (mut import, pending) in imports.into_iter().zip(pending) {
             import.values = core.settled(&pending);
             self.waiting.push_back(import);
@@ -236,7 +241,7 @@ impl<T: Element, D: Distribution> Luggage for Imports<'_, T, D> {
         let array = group.make_array([import.section.len()], import.distribution.clone(), site)?;
         let mut rest = &import.values[..];
         let mut local = array.local_mut();
-        array.runs(|offset, _, count| {
+        array.stretches(|offset, _, count| {
             let (values, behind) = rest.split_at(count);
             local[offset..offset + count].copy_from_slice(values);
             rest = behind;
@@ -246,21 +251,29 @@ impl<T: Element, D: Distribution> Luggage for Imports<'_, T, D> {
         Ok(array)
     }
 
-    fn pack(&mut self, array: Array<T, D>) {
+    fn pack(&mut self, array: Array<T, D>, site: &'static Location<'static>) -> Result {
         let mut import = self.open.take().expect("it was unpacked before");
         import.values.clear();
-        let local = array.local();
-        array.runs(|offset, _, count| import.values.extend_from_slice(&local[offset..offset + count]));
+        let Ok(local) = array.try_local(site) else {
+            let what = format!(
+                "rank {} still holds a borrow of its part of the array at the end of the split; drop it before the \
+                 body ends",
+                array.core.rank()
+            );
+            return Err(array.core.error(ErrorKind::StillBorrowed, what, site));
+        };
+        array.stretches(|offset, _, count| import.values.extend_from_slice(&local[offset..offset + count]));
         self.done.push(import);
+        Ok(())
     }
 
     fn leave(&mut self, _: &Rc<Core>) {
         let any = Operator::new(Any);
         for import in self.done.drain(..) {
             let mut rest = &import.values[..];
-            for (first, count) in import.runs {
+            for (first, count) in import.stretches {
                 let (values, behind) = rest.split_at(count);
-                self.array.write_run(first, values, any);
+                self.array.write_stretch(first, values, any);
                 rest = behind;
             }
         }

@@ -1,14 +1,12 @@
-//! Irregular writes on their way into runs: one lane per target.
+//! Irregular writes on their way into batches: one lane per target.
 
 use super::{
-    layout::Map,
+    layout::{Locator, Map},
     operator::Operator,
-    part::Part,
-    writes::{Home, Run, Writes},
+    writes::{Batch, Pool, Writes},
 };
 use crate::engine::Element;
 
-/// Places in one partition, and their values.
 pub(super) struct Lane<T> {
     pub(super) places: Vec<u32>,
     pub(super) values: Vec<T>,
@@ -16,37 +14,125 @@ pub(super) struct Lane<T> {
 
 /// Places and values with one operator, by target.
 ///
-/// A place has 32 bits. A partition with more elements has several lanes, one for each stretch of 2^32 of them; two
+/// A place has 32 bits. A part with more elements has several lanes, one for each stretch of 2^32 of them; two
 /// writes to one element always meet in one lane, so their order is kept.
 pub(super) struct Lanes<T: Element> {
     pub(super) operator: Operator<T>,
     /// The value for all places, where there is only one.
     pub(super) one: Option<T>,
-    pub(super) by_target: Vec<Lane<T>>,
+    by_target: Vec<Lane<T>>,
 }
 
-/// What a step has written so far to the partitions of others.
-pub(super) struct Outgoing<T: Element> {
-    /// The lanes that the next irregular write may continue; everything in `runs` was issued before.
-    open: Option<Lanes<T>>,
-    /// By target, in the order of issue.
-    runs: Vec<Vec<Run<T>>>,
-    /// Empty lanes, kept for their room.
-    spare: Vec<Lane<T>>,
-}
+impl<T: Element> Lanes<T> {
+    /// Makes room for about so many writes that spread evenly.
+    pub(super) fn make_room(&mut self, count: usize) {
+        let share = count / self.by_target.len();
+        // Few are not worth a look at every lane.
+        if share >= 64 {
+            let share = share + share / 16;
+            for lane in &mut self.by_target {
+                fabric::make_room(&mut lane.places, share);
+                if self.one.is_none() {
+                    fabric::make_room(&mut lane.values, share);
+                }
+            }
+        }
+    }
 
-impl<T: Element> Default for Outgoing<T> {
-    fn default() -> Self {
-        Self { open: None, runs: Vec::new(), spare: Vec::new() }
+    /// Writes to an element; false if it does not exist.
+    #[inline]
+    pub(super) fn push<M: Map>(&mut self, locator: &Locator<M>, index: usize, value: T) -> bool {
+        let Some((lane, place)) = locator.lane(index) else { return false };
+        let lane = &mut self.by_target[lane];
+        lane.places.push(place);
+        lane.values.push(value);
+        true
+    }
+
+    /// The same with the one value for all.
+    #[inline]
+    pub(super) fn push_one<M: Map>(&mut self, locator: &Locator<M>, index: usize) -> bool {
+        let Some((lane, place)) = locator.lane(index) else { return false };
+        self.by_target[lane].places.push(place);
+        true
+    }
+
+    /// Writes to a place whose owner is known.
+    pub(super) fn push_at(&mut self, windows: usize, owner: usize, at: usize, value: T) {
+        let lane = &mut self.by_target[owner * windows + (at >> 32)];
+        lane.places.push(at as u32);
+        lane.values.push(value);
+    }
+
+    /// Writes all, or nothing and returns the index that does not exist.
+    pub(super) fn scatter<M: Map>(&mut self, locator: &Locator<M>, at: &[usize], values: &[T]) -> Result<(), usize> {
+        let (locator, issued) = (locator.clone(), at);
+        for (at, values) in fabric::chunks(at).zip(fabric::chunks(values)) {
+            for (&index, &value) in at.iter().zip(values) {
+                if !self.push(&locator, index, value) {
+                    self.undo(&locator, issued);
+                    return Err(index);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The same with one value for all.
+    pub(super) fn scatter_one<M: Map>(&mut self, locator: &Locator<M>, at: &[usize]) -> Result<(), usize> {
+        let (locator, issued) = (locator.clone(), at);
+        for at in fabric::chunks(at) {
+            for &index in at {
+                if !self.push_one(&locator, index) {
+                    self.undo(&locator, issued);
+                    return Err(index);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes back what was written last, to all of these elements or to those before the first that does not exist.
+    #[cold]
+    pub(super) fn undo<M: Map>(&mut self, locator: &Locator<M>, at: &[usize]) {
+        for (lane, _) in at.iter().map_while(|&index| locator.lane(index)) {
+            self.by_target[lane].places.pop();
+            self.by_target[lane].values.pop();
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        for lane in &mut self.by_target {
+            lane.places.clear();
+            lane.values.clear();
+        }
     }
 }
 
-/// Of which elements one lane at most has room for.
+/// What a step has written so far to the parts of others.
+pub(super) struct Outgoing<T: Element> {
+    /// The lanes that the next irregular write may continue; everything in `batches` was issued before.
+    open: Option<Lanes<T>>,
+    /// By target, in the order of issue.
+    batches: Vec<Vec<Batch<T>>>,
+    /// Empty lanes, kept for their room.
+    spare: Vec<Lane<T>>,
+    /// How many targets there are, and how many lanes each has.
+    targets: usize,
+    windows: usize,
+    pool: Pool<T>,
+}
+
+/// How many places a lane can name.
 pub(super) const WINDOW: usize = 1 << 32;
 
 impl<T: Element> Outgoing<T> {
+    pub(super) fn new(targets: usize, windows: usize, pool: Pool<T>) -> Self {
+        Self { open: None, batches: Vec::new(), spare: Vec::new(), targets, windows, pool }
+    }
+
     /// Takes lanes for writes with `operator`, those that are open if they fit.
-    pub(super) fn take<M: Map>(&mut self, part: &Part<T, M>, operator: Operator<T>, one: Option<T>) -> Lanes<T> {
+    pub(super) fn take(&mut self, operator: Operator<T>, one: Option<T>) -> Lanes<T> {
         if let Some(open) = self.open.take() {
             let is_same_value = match (&open.one, &one) {
                 (Some(a), Some(b)) => bytemuck::bytes_of(a) == bytemuck::bytes_of(b),
@@ -56,19 +142,18 @@ impl<T: Element> Outgoing<T> {
             if is_same_value && open.operator.is(operator) {
                 return open;
             }
-            self.close(open, part);
+            self.close(open);
         }
         let mut lanes = std::mem::take(&mut self.spare);
-        let count = part.lens.len() * part.windows;
-        lanes.resize_with(count, || Lane { places: Vec::new(), values: Vec::new() });
-        // What was sent may have come home since. How much there will be is not known yet.
-        let mut spares = part.home.spares();
+        lanes.resize_with(self.targets * self.windows, || Lane { places: Vec::new(), values: Vec::new() });
+        // Vectors that were sent may be back. How many writes follow is not known yet.
+        let mut spares = self.pool.spares();
         for lane in &mut lanes {
             if lane.places.capacity() == 0 {
-                lane.places = spares.places(usize::MAX);
+                lane.places = spares.places.take(usize::MAX);
             }
             if one.is_none() && lane.values.capacity() == 0 {
-                lane.values = spares.values(usize::MAX);
+                lane.values = spares.values.take(usize::MAX);
             }
         }
         drop(spares);
@@ -76,59 +161,51 @@ impl<T: Element> Outgoing<T> {
     }
 
     /// Takes lanes back: what is in them has been issued now.
-    pub(super) fn put_back<M: Map>(&mut self, lanes: Lanes<T>, part: &Part<T, M>) {
+    pub(super) fn put_back(&mut self, lanes: Lanes<T>) {
         // If others were opened meanwhile, those were issued before.
-        self.issue(part);
+        self.issue();
         self.open = Some(lanes);
     }
 
     /// Makes sure that what was written so far comes before whatever is given back or added later.
-    pub(super) fn issue<M: Map>(&mut self, part: &Part<T, M>) {
+    pub(super) fn issue(&mut self) {
         if let Some(open) = self.open.take() {
-            self.close(open, part);
+            self.close(open);
         }
     }
 
-    /// Makes runs of what is in the lanes.
-    fn close<M: Map>(&mut self, mut open: Lanes<T>, part: &Part<T, M>) {
+    fn close(&mut self, mut open: Lanes<T>) {
         for (number, lane) in open.by_target.iter_mut().enumerate().filter(|(_, lane)| !lane.places.is_empty()) {
             let places = std::mem::take(&mut lane.places);
             let writes = match open.one {
                 Some(value) => Writes::One(places, value),
                 None => Writes::Each(places, std::mem::take(&mut lane.values)),
             };
-            let (to, window) = (number / part.windows, number % part.windows);
-            let run = Run { operator: open.operator, base: window.wrapping_mul(WINDOW), writes };
-            self.push(to, run);
+            let (to, window) = (number / self.windows, number % self.windows);
+            let batch = Batch { operator: open.operator, base: window.wrapping_mul(WINDOW), writes };
+            self.push(to, batch);
         }
         self.spare = open.by_target;
     }
 
-    fn push(&mut self, to: usize, run: Run<T>) {
-        if self.runs.len() <= to {
-            self.runs.resize_with(to + 1, Vec::new);
+    fn push(&mut self, to: usize, batch: Batch<T>) {
+        if self.batches.len() <= to {
+            self.batches.resize_with(to + 1, Vec::new);
         }
-        self.runs[to].push(run);
+        self.batches[to].push(batch);
     }
 
-    /// Adds memory that takes the place of a whole partition.
-    pub(super) fn push_run<M: Map>(&mut self, to: usize, run: Run<T>, part: &Part<T, M>) {
-        self.issue(part);
-        self.push(to, run);
+    /// Adds memory that takes the place of a whole part.
+    pub(super) fn push_batch(&mut self, to: usize, batch: Batch<T>) {
+        self.issue();
+        self.push(to, batch);
     }
 
-    /// Adds values for the places from `at` on; they continue the last run where they follow it.
-    pub(super) fn push_stretch<M: Map>(
-        &mut self,
-        to: usize,
-        at: usize,
-        values: &[T],
-        operator: Operator<T>,
-        part: &Part<T, M>,
-    ) {
-        self.issue(part);
-        if let Some(Run { operator: last, base, writes: Writes::Stretch(there) }) =
-            self.runs.get_mut(to).and_then(|runs| runs.last_mut())
+    /// Adds values for the places from `at` on; they continue the last batch where they follow it.
+    pub(super) fn push_stretch(&mut self, to: usize, at: usize, values: &[T], operator: Operator<T>) {
+        self.issue();
+        if let Some(Batch { operator: last, base, writes: Writes::Stretch(there) }) =
+            self.batches.get_mut(to).and_then(|batches| batches.last_mut())
             && *base + there.len() == at
             && last.is(operator)
         {
@@ -138,30 +215,30 @@ impl<T: Element> Outgoing<T> {
             }
             return;
         }
-        let mut there = part.home.spares().values(values.len());
+        let mut there = self.pool.spares().values.take(values.len());
         fabric::make_room(&mut there, values.len());
         there.extend_from_slice(values);
-        self.push(to, Run { operator, base: at, writes: Writes::Stretch(there) });
+        self.push(to, Batch { operator, base: at, writes: Writes::Stretch(there) });
     }
 
     /// Hands over what there is for each target, and is empty then.
-    pub(super) fn drain<M: Map>(&mut self, part: &Part<T, M>, mut take: impl FnMut(usize, &mut Vec<Run<T>>)) {
-        self.issue(part);
-        for (to, runs) in self.runs.iter_mut().enumerate().filter(|(_, runs)| !runs.is_empty()) {
-            take(to, runs);
-            runs.clear();
+    pub(super) fn drain(&mut self, mut take: impl FnMut(usize, &mut Vec<Batch<T>>)) {
+        self.issue();
+        for (to, batches) in self.batches.iter_mut().enumerate().filter(|(_, batches)| !batches.is_empty()) {
+            take(to, batches);
+            batches.clear();
         }
     }
 
     /// Forgets what a step that failed has written.
-    pub(super) fn abandon(&mut self, home: &Home<T>) {
-        let mut spares = home.spares();
-        for run in self.runs.iter_mut().flat_map(|runs| runs.drain(..)) {
-            spares.keep_run(run);
+    pub(super) fn abandon(&mut self) {
+        let mut spares = self.pool.spares();
+        for batch in self.batches.iter_mut().flat_map(|batches| batches.drain(..)) {
+            spares.keep_batch(batch);
         }
         for lane in self.open.take().into_iter().flat_map(|open| open.by_target) {
-            spares.keep_places(lane.places);
-            spares.keep_values(lane.values);
+            spares.places.keep(lane.places);
+            spares.values.keep(lane.values);
         }
     }
 }

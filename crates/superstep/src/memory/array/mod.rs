@@ -1,19 +1,21 @@
 //! Arrays that lie spread over the processors of a group.
 //!
-//! [`layout`] says who owns what, [`access`] is the handle and everything local. Writes go from the verbs of
-//! [`scatter`] and [`update`] into [`lanes`], from there as runs to their owners, and are committed by [`writes`];
-//! reads go through [`gather`] and [`reads`]. [`wire`], [`carried`], [`remote`] and [`answers`] are for owners that
-//! share no memory with the caller. [`whole`] and [`import`] stand on these.
+//! [`layout`] and [`distributions`] say who owns what, [`access`] is the handle and everything local. Writes go from
+//! the verbs of [`scatter`] and [`update`] into [`lanes`], from there as batches to their owners, and are committed by
+//! [`writes`]; reads go through [`gather`] and [`reads`]. [`wire`], [`carried`], [`remote`] and [`answers`] are for
+//! owners that share no memory with the caller. [`whole`] and [`import`] stand on these.
 
 mod access;
 mod answers;
 mod carried;
+mod distributions;
 mod divisor;
 mod forall;
 mod gather;
 mod import;
 mod lanes;
 mod layout;
+mod making;
 mod operator;
 mod part;
 mod pieces;
@@ -28,9 +30,10 @@ mod wire;
 mod writes;
 
 pub use access::Array;
+pub use distributions::{Block, BlockCyclic, Cyclic, Irregular};
 pub(crate) use divisor::Divisor;
 pub use gather::Gatherer;
-pub use layout::{Block, BlockCyclic, Cyclic, Distribution, Irregular};
+pub use layout::Distribution;
 pub use place::Place;
 pub use scatter::{OneScatterer, Scatterer};
 pub use tiles::Tiles;

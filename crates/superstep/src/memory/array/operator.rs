@@ -1,4 +1,4 @@
-//! Operators on elements, as runs of writes carry them to the owner.
+//! Operators on elements, as batches of writes carry them to the owner.
 //!
 //! Inside a process the value itself goes along. Another process has to find it there, and nothing is made up for it:
 //!
@@ -7,9 +7,8 @@
 //! - Anything else, a closure or a type of the program, was handed to the owner as well: with the array, or in the same
 //!   step, which all members see to.
 
-use super::{Array, layout::Distribution};
 use crate::{
-    engine::{Combine, Element, Fold, Object as _, Rule, Way, damaged, mix, type_hash},
+    engine::{Combine, Element, Fold, Rule, Way, damaged, type_hash},
     error::{Error, ErrorKind, Result},
 };
 use fabric::{
@@ -23,7 +22,6 @@ use std::{
     marker::PhantomData,
 };
 
-/// An operator on elements.
 #[derive(Clone, Copy)]
 pub(super) struct Operator<T: Element> {
     form: Form<T>,
@@ -54,7 +52,6 @@ pub(super) enum Job<'a, T> {
     Stretch(&'a mut [T], &'a [T]),
 }
 
-/// The task of an operator on elements.
 struct OnPart<T>(PhantomData<fn(T)>);
 
 impl<T: Element> Task for OnPart<T> {
@@ -99,15 +96,13 @@ trait Apply<T>: Send + Sync {
     fn apply(&self, job: Job<'_, T>);
 }
 
-struct Applied<C>(C);
-
-impl<T: Element, C: Combine<T>> Apply<T> for Applied<C> {
+impl<T: Element, C: Combine<T>> Apply<T> for C {
     fn name(&self) -> &'static str {
         type_name::<C>()
     }
 
     fn apply(&self, job: Job<'_, T>) {
-        apply(self.0, job);
+        apply(*self, job);
     }
 }
 
@@ -182,7 +177,7 @@ impl<T: Element> Operator<T> {
         }
     }
 
-    /// What another process finds it by: a number to add to the form of a run, and five more.
+    /// What another process finds it by: a number to add to the form of a batch, and five more.
     pub(super) fn write(self) -> (u64, [u64; 5]) {
         match self.form {
             // Where no other process could find it, no name is right.
@@ -207,6 +202,14 @@ impl<T: Element> Operator<T> {
         Self::introduced(Form::Named(entry))
     }
 
+    /// What errors call it, if each member has to be handed it.
+    pub(super) fn handed_name(&self) -> Option<&'static str> {
+        match self.form {
+            Form::Handed(op) => Some(op.name()),
+            Form::Named(_) => None,
+        }
+    }
+
     fn handed(key: u64) -> Result<Self> {
         let op = HANDED.with_borrow(|all| all.get(&key)?.downcast_ref::<&'static dyn Apply<T>>().copied());
         Self::introduced(Form::Handed(op.ok_or_else(damaged)?))
@@ -228,19 +231,8 @@ fn hand<T: Element, C: Combine<T>>(op: C) -> &'static dyn Apply<T> {
     });
     known.unwrap_or_else(|| {
         // It has no size, so it takes no memory.
-        let op: &'static dyn Apply<T> = Box::leak(Box::new(Applied(op)));
+        let op: &'static dyn Apply<T> = Box::leak(Box::new(op));
         HANDED.with_borrow_mut(|all| all.insert(type_hash::<(T, C)>(), Box::new(op)));
         op
     })
-}
-
-impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
-    /// Has all members see that they were handed the operator of a call in this step, if it is one of the program's
-    /// own.
-    pub(super) fn agree_on(&self, operator: Operator<T>) {
-        if let Form::Handed(op) = operator.form {
-            let words = || format!("operator {} on the {}", op.name(), self.part.describe());
-            self.core.add_term_once(mix(operator.key, u64::from(self.number) + 1), words);
-        }
-    }
 }

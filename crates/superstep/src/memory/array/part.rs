@@ -2,20 +2,23 @@
 
 use super::{
     answers,
-    carried::Leaving,
+    carried::{Leaving, Moving},
     divisor::Divisor,
     lanes::{Outgoing, WINDOW},
-    layout::Map,
+    layout::{Locator, Map, locate},
     operator::Operator,
     wire,
-    writes::{self, Home, Letter, Refusal, Replaced, Run},
+    writes::{self, Batch, Delivery, Pool, Refusal, Replaced},
 };
 use crate::{
-    engine::{Address, CARRIED, Carrying, Element, Object, Outbox, Payload, Record},
+    engine::{
+        Abandons, Address, Answers, Attempts, Buried, CARRIED, Carries, Carrying, Commits, Element, Lends, Outbox,
+        Payload, Receives, Renumbers, Sends, Tag, Tenant, hooks,
+    },
     error::{Error, ErrorKind, Result, place},
     memory::owned::Owned,
 };
-use fabric::{Circle, Region};
+use fabric::Circle;
 use std::{
     cell::{Cell, RefCell},
     panic::Location,
@@ -24,8 +27,7 @@ use std::{
 /// This processor's part of an array, and what it needs to know of the others.
 pub(super) struct Part<T: Element, M> {
     pub(super) owned: Owned<T>,
-    /// This processor's rank when the array was made, which is what the map calls it. Leavings renumber the group, and
-    /// nobody's elements move.
+    /// This processor's rank when the array was made, which the map keeps to: elements do not move when members leave.
     pub(super) rank: usize,
     /// Where all parts were made in one piece.
     pub(super) flat: Option<Flatness>,
@@ -43,18 +45,18 @@ pub(super) struct Part<T: Element, M> {
     pub(super) operator: Cell<Operator<T>>,
     pub(super) outgoing: RefCell<Outgoing<T>>,
     /// What was written here in the step whose boundary this is, by ascending rank.
-    #[expect(clippy::vec_box, reason = "a letter travels in its box, and goes back in it")]
-    pub(super) incoming: RefCell<Vec<Box<Letter<T>>>>,
+    #[expect(clippy::vec_box, reason = "a delivery travels in its box, and goes back in it")]
+    pub(super) incoming: RefCell<Vec<Box<Delivery<T>>>>,
     /// What was here before an attempt to commit that.
     replaced: RefCell<Option<Replaced<T>>>,
     /// What is carried to owners in other processes in this boundary.
     pub(super) leaving: RefCell<Vec<Leaving<T>>>,
-    pub(super) home: Home<T>,
+    pub(super) pool: Pool<T>,
     /// The first owner that has left the group; nobody can serve its elements any more.
     pub(super) lost: Cell<Option<usize>>,
     /// Whether the boundary has been told to flush it.
     pub(super) is_announced: Cell<bool>,
-    /// How messages name it.
+    /// How errors name it.
     words: String,
     site: &'static Location<'static>,
 }
@@ -69,8 +71,7 @@ pub(super) struct Flatness {
     pub(super) is_straight: bool,
 }
 
-/// What an array is made of.
-pub(super) struct Plan<M> {
+pub(super) struct Design<M> {
     pub(super) map: M,
     pub(super) inner: usize,
     pub(super) len: usize,
@@ -83,16 +84,16 @@ impl<T: Element, M: Map> Part<T, M> {
     pub(super) fn new(
         owned: Owned<T>,
         rank: usize,
-        plan: Plan<M>,
+        design: Design<M>,
         operator: Operator<T>,
         stride: Option<usize>,
     ) -> Self {
-        let Plan { map, inner, len, lens, words, site } = plan;
+        let Design { map, inner, len, lens, words, site } = design;
         let windows = lens.iter().copied().max().unwrap_or(0).div_ceil(WINDOW).max(1);
         let is_straight = stride.is_some_and(|stride| {
             (0..lens.len()).filter(|&rank| lens[rank] > 0).all(|rank| {
                 let first = map.unit(rank, 0);
-                first * inner == rank * stride && map.run(first) * inner >= lens[rank]
+                first * inner == rank * stride && map.stretch(first) * inner >= lens[rank]
             })
         });
         // A place in all parts together must fit into 32 bits to be worth it.
@@ -101,7 +102,9 @@ impl<T: Element, M: Map> Part<T, M> {
             by_stride: Divisor::new(stride),
             is_straight,
         });
+        let pool = Pool::default();
         Self {
+            outgoing: RefCell::new(Outgoing::new(lens.len(), windows, pool.clone())),
             flat,
             owned,
             rank,
@@ -112,11 +115,10 @@ impl<T: Element, M: Map> Part<T, M> {
             lens,
             windows,
             operator: Cell::new(operator),
-            outgoing: RefCell::default(),
             incoming: RefCell::default(),
             replaced: RefCell::new(None),
             leaving: RefCell::default(),
-            home: Home::default(),
+            pool,
             lost: Cell::new(None),
             is_announced: Cell::new(false),
             words,
@@ -152,9 +154,9 @@ impl<T: Element, M: Map> Part<T, M> {
     }
 
     /// How many elements follow this one at the same owner, at places that follow each other, this one included.
-    pub(super) fn run(&self, index: usize) -> usize {
+    pub(super) fn stretch(&self, index: usize) -> usize {
         let (unit, within) = self.by_inner.divide(index);
-        self.map.run(unit) * self.inner - within
+        self.map.stretch(unit) * self.inner - within
     }
 
     /// The error of writes that cannot be committed here.
@@ -178,150 +180,124 @@ impl<T: Element, M: Map> Part<T, M> {
     }
 }
 
-/// Finds elements. A loop has one of its own, so that it stays in registers whatever the loop writes to.
-#[derive(Clone)]
-pub(super) struct Locator<M> {
-    map: M,
-    inner: usize,
-    by_inner: Divisor,
-    len: usize,
-    windows: usize,
-}
-
-impl<M: Map> Locator<M> {
-    /// Who owns an element, and where in its part. The element must exist.
-    #[inline]
-    pub(super) fn locate(&self, index: usize) -> (usize, usize) {
-        locate(&self.map, self.inner, self.by_inner, index)
-    }
-
-    /// The number of an element's lane, and its place there; `None` if there is no such element.
-    #[inline]
-    pub(super) fn lane(&self, index: usize) -> Option<(usize, u32)> {
-        if index >= self.len {
-            return None;
-        }
-        let (owner, at) = self.locate(index);
-        Some((if self.windows == 1 { owner } else { owner * self.windows + (at >> 32) }, at as u32))
-    }
-}
-
-#[inline]
-fn locate(map: &impl Map, inner: usize, by_inner: Divisor, index: usize) -> (usize, usize) {
-    if inner == 1 {
-        return map.locate(index);
-    }
-    let (unit, within) = by_inner.divide(index);
-    let (owner, local) = map.locate(unit);
-    (owner, local * inner + within)
-}
-
-impl<T: Element, M: Map> Object for Part<T, M> {
+impl<T: Element, M: Map> Tenant for Part<T, M> {
     fn describe(&self) -> String {
         format!("{} of {}", self.words, place(self.site))
     }
 
-    fn is_borrowed(&self) -> bool {
-        self.owned.is_borrowed()
-    }
+    hooks!(lends, sends, receives, carries, attempts, commits, read_after, abandons, renumbers);
+}
 
-    fn open(&self) {
-        self.owned.region.borrow_mut().open();
+impl<T: Element, M: Map> Lends for Part<T, M> {
+    fn take_back(&self) -> bool {
+        self.owned.take_back()
     }
+}
 
-    fn flush(&self, number: u32, outbox: &mut Outbox, circle: &dyn Circle) -> Result {
+impl<T: Element, M: Map> Sends for Part<T, M> {
+    fn send(&self, number: u32, outbox: &mut Outbox, circle: &dyn Circle) -> Result {
         self.is_announced.set(false);
-        let (address, carries) = (Address::Object(number), circle.carries());
-        self.outgoing.borrow_mut().drain(self, |to, runs| {
-            outbox.doubts |= runs.iter().any(|run| run.operator.may_fail);
+        let (address, carries) = (Address::Tenant(number), circle.carries());
+        self.outgoing.borrow_mut().drain(|to, batches| {
+            outbox.doubts |= batches.iter().any(|batch| batch.operator.may_fail);
             if circle.shares(to) || to == circle.rank() {
-                let mut letter = self.home.letter();
-                letter.runs.append(runs);
-                outbox.push_moved(to, address, letter);
+                let mut delivery = self.pool.delivery();
+                delivery.batches.append(batches);
+                outbox.push_moved(to, address, delivery);
             } else {
-                let is_carried = |run: &Run<T>| carries && wire::length(run) >= CARRIED;
-                let length = runs.iter().filter(|run| !is_carried(run)).map(wire::length).sum();
-                outbox.push_sized(to, address, Record::Data, length, |out| wire::write_runs(runs, out, is_carried));
-                for (number, run) in runs.drain(..).enumerate() {
-                    if is_carried(&run) {
+                let is_carried = |batch: &Batch<T>| carries && wire::length(batch) >= CARRIED;
+                let length = batches.iter().filter(|batch| !is_carried(batch)).map(wire::length).sum();
+                outbox.push_sized(to, address, Tag::Data, length, |out| wire::write_batches(batches, out, is_carried));
+                for (number, batch) in batches.drain(..).enumerate() {
+                    if is_carried(&batch) {
                         outbox.carries = true;
-                        self.leaving.borrow_mut().push(Leaving { to, number, run });
+                        self.leaving.borrow_mut().push(Leaving { to, number, batch });
                     } else {
-                        self.home.spares().keep_run(run);
+                        self.pool.spares().keep_batch(batch);
                     }
                 }
             }
         });
         Ok(())
     }
+}
 
-    fn deliver(&self, from: usize, payload: Payload<'_>) -> Result {
-        let letter = match payload {
+impl<T: Element, M: Map> Receives for Part<T, M> {
+    fn receive(&self, from: usize, payload: Payload<'_>) -> Result {
+        let delivery = match payload {
             Payload::Bytes(bytes) => {
-                let mut letter = self.home.letter();
-                letter.from = from;
-                wire::read_runs(bytes, self.owned.region.borrow().len(), &self.home, &mut letter)?;
-                letter
+                let mut delivery = self.pool.delivery();
+                delivery.from = from;
+                wire::read_batches(bytes, self.owned.region.borrow().len(), &self.pool, &mut delivery)?;
+                delivery
             }
-            Payload::Moved(object) => match object.downcast::<Letter<T>>() {
-                Ok(letter) => letter,
-                Err(object) => return self.owned.accept(from, object),
+            Payload::Moved(value) => match value.downcast::<Delivery<T>>() {
+                Ok(delivery) => delivery,
+                Err(value) => return self.owned.accept(from, value),
             },
         };
-        self.incoming.borrow_mut().push(letter);
+        self.incoming.borrow_mut().push(delivery);
         Ok(())
     }
+}
 
-    fn carry(&self, number: u32) -> Option<Box<dyn Carrying + '_>> {
-        self.carried(number, self.owned.region.borrow().len())
+impl<T: Element, M: Map> Carries for Part<T, M> {
+    fn carry(&self, array: u32) -> Option<Box<dyn Carrying + '_>> {
+        let (leaving, incoming) = (self.leaving.borrow_mut(), self.incoming.borrow_mut());
+        let is_any = !leaving.is_empty() || incoming.iter().any(|delivery| !delivery.carried.is_empty());
+        let (len, pool) = (self.owned.region.borrow().len(), &self.pool);
+        is_any.then(|| Box::new(Moving { array, leaving, incoming, len, pool }) as Box<dyn Carrying + '_>)
     }
+}
 
-    fn keeps(&self) -> bool {
-        true
-    }
-
+impl<T: Element, M: Map> Attempts for Part<T, M> {
     fn attempt(&self) -> Result {
         if self.replaced.borrow().is_some() {
             return Ok(());
         }
-        let mut replaced = Replaced::default();
+        let mut replaced = Replaced(Vec::new());
         let outcome =
             writes::attempt(&mut self.incoming.borrow_mut(), &mut self.owned.region.borrow_mut(), &mut replaced);
         *self.replaced.borrow_mut() = Some(replaced);
         outcome.map_err(|refusal| self.refused(refusal))
     }
+}
 
+impl<T: Element, M: Map> Commits for Part<T, M> {
     fn commit(&self) -> Result {
         let mut incoming = self.incoming.borrow_mut();
-        if incoming.is_empty() {
-            return Ok(());
-        }
-        let mut outcome = Ok(());
+        let mut region = self.owned.region.borrow_mut();
         // What was attempted is there already.
-        if self.replaced.take().is_none() {
-            let mut region: std::cell::RefMut<'_, Region<T>> = self.owned.region.borrow_mut();
-            outcome = writes::commit(&mut incoming, &mut region);
-        }
-        incoming.drain(..).for_each(Letter::bring_home);
-        outcome.map_err(|refusal| self.refused(refusal))
+        let is_there = incoming.is_empty() || self.replaced.take().is_some();
+        let outcome = if is_there { Ok(()) } else { writes::commit(&mut incoming, &mut region) };
+        incoming.drain(..).for_each(Delivery::give_back);
+        outcome.map_err(|refusal| self.refused(refusal))?;
+        region.open();
+        Ok(())
     }
+}
 
-    fn mirror(&self, from: usize, request: &[u8], outbox: &mut Outbox) -> Result {
-        answers::answer(self.owned.region.borrow().as_slice(), from, request, outbox)
+impl<T: Element, M: Map> Answers for Part<T, M> {
+    fn answer(&self, from: usize, question: &[u8], outbox: &mut Outbox) -> Result {
+        answers::answer(self.owned.region.borrow().as_slice(), from, question, outbox)
     }
+}
 
-    fn abandon(&self) {
+impl<T: Element, M: Map> Abandons for Part<T, M> {
+    fn abandon(&self, _: &mut Buried) {
         self.is_announced.set(false);
-        self.outgoing.borrow_mut().abandon(&self.home);
+        self.outgoing.borrow_mut().abandon();
         self.leaving.borrow_mut().clear();
         let mut incoming = self.incoming.borrow_mut();
         if let Some(replaced) = self.replaced.take() {
             replaced.undo(&mut incoming, &mut self.owned.region.borrow_mut());
-            self.open();
+            self.owned.open();
         }
-        incoming.drain(..).for_each(Letter::bring_home);
+        incoming.drain(..).for_each(Delivery::give_back);
     }
+}
 
+impl<T: Element, M: Map> Renumbers for Part<T, M> {
     fn renumber(&self, stayed: &[usize]) {
         let left = (0..self.lens.len()).find(|rank| !stayed.contains(rank));
         self.lost.set(self.lost.get().or(left));

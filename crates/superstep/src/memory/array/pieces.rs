@@ -60,8 +60,7 @@ pub(super) fn row_len(shape: &[usize], spans: &[Span]) -> usize {
     if count(spans) == 0 { 0 } else { rows(shape, spans).1.count }
 }
 
-/// The longest rows whose elements lie evenly in row-major order, and the dimensions outside of them with the number of
-/// elements that a step in each of them leads across.
+/// The longest rows that lie evenly in row-major order, and the dimensions outside, each with its stride.
 fn rows(shape: &[usize], spans: &[Span]) -> (Vec<(Span, usize)>, Span) {
     let mut dimension = shape.len() - 1;
     let (mut row, mut extent) = (spans[dimension], shape[dimension]);
@@ -91,8 +90,8 @@ fn cut_row<T: Element, M: Map, E>(
     while left > 0 {
         let (owner, at) = part.locate(index);
         let room = match step {
-            1 => part.run(index),
-            2.. => (part.run(index) - 1) / step.unsigned_abs() + 1,
+            1 => part.stretch(index),
+            2.. => (part.stretch(index) - 1) / step.unsigned_abs() + 1,
             -1 => part.before(index) + 1,
             _ => part.before(index) / step.unsigned_abs() + 1,
         };

@@ -45,7 +45,6 @@ pub(super) fn linear<const N: usize>(at: [usize; N], shape: &[usize; N]) -> Resu
     Ok(index)
 }
 
-/// The place of an element that has a number.
 pub(super) fn place<const N: usize>(mut index: usize, shape: &[usize; N]) -> [usize; N] {
     let mut at = [0; N];
     for dimension in (0..N).rev() {

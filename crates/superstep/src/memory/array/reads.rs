@@ -4,17 +4,21 @@
 //! [asks](super::answers) the owners.
 
 use super::{
+    Array,
     answers::{Asked, SPANS},
-    layout::Map,
+    layout::{Distribution, Map},
     part::Part,
     pieces::{self, Piece},
 };
 use crate::{
-    engine::{Address, Element, Item, Outbox, Payload, Record, damaged, push_words},
-    error::{Error, ErrorKind, Result, place},
-    memory::section::Span,
+    engine::{Address, Element, Item, Outbox, Payload, Pending, Step, Tag, damaged, flags},
+    error::{Error, Result},
+    memory::{
+        owned::{left_unserved, lends_nothing},
+        section::Span,
+    },
 };
-use fabric::{Flat, Loan, Reach};
+use fabric::{Flat, Loan, Reach, wire::Writer as _};
 use std::{
     any::{self, type_name},
     panic::Location,
@@ -34,48 +38,154 @@ impl Indices {
             Self::Long(all) => all.len(),
         }
     }
+
+    /// Visits each in turn; see [`chunks`](fabric::chunks).
+    #[inline]
+    pub(super) fn each(&self, mut visit: impl FnMut(usize)) {
+        match self {
+            Self::Short(all) => fabric::chunks(all).flatten().for_each(|&index| visit(index as usize)),
+            Self::Long(all) => fabric::chunks(all).flatten().for_each(|&index| visit(index)),
+        }
+    }
+
+    /// Adds the element that each stands for to a list.
+    #[inline]
+    pub(super) fn look_up<T>(&self, into: &mut Vec<T>, mut look: impl FnMut(usize) -> T) {
+        match self {
+            Self::Short(all) => {
+                for chunk in fabric::chunks(all) {
+                    into.extend(chunk.iter().map(|&index| look(index as usize)));
+                }
+            }
+            Self::Long(all) => into.extend(all.iter().map(|&index| look(index))),
+        }
+    }
 }
 
-/// Elements at a list of indices, on their way.
-pub(super) struct Gather<T: Element, M> {
+/// A read of an array on its way: what it wants, and what has come of it.
+pub(super) struct Read<T: Element, M, W> {
+    pub(super) wanted: W,
     /// Until it has been read: the array may be dropped then, and this item be kept for its room.
     pub(super) part: Option<Rc<Part<T, M>>>,
+    /// Empty where everybody can be reached.
+    pub(super) asked: Vec<Asked<T>>,
+    /// Where the values go; kept for its room.
+    pub(super) into: Vec<T>,
+    values: Option<Vec<T>>,
+    pub(super) site: &'static Location<'static>,
+}
+
+/// What can be read of an array.
+pub(super) trait Wanted<T: Element, M>: Sized + 'static {
+    /// What messages call such a read.
+    const NAME: &str;
+
+    /// Asks the owners that cannot be reached.
+    fn ask(read: &mut Read<T, M, Self>, part: &Part<T, M>, item: u32, number: u32, outbox: &mut Outbox);
+
+    /// Loads what can be reached, and puts the answers of the others between.
+    fn load(read: &mut Read<T, M, Self>, part: &Part<T, M>) -> Result<Vec<T>>;
+}
+
+impl<T: Element, M: Map, W: Wanted<T, M>> Read<T, M, W> {
+    /// Begins to read.
+    pub(super) fn begin<D: Distribution<Map = M>, const N: usize>(
+        step: &Step,
+        a: &Array<T, D, N>,
+        wanted: W,
+        into: Vec<T>,
+        site: &'static Location<'static>,
+    ) -> Pending<Vec<T>> {
+        let part = Some(Rc::clone(&a.part));
+        let mut read = Self { wanted, part, asked: Vec::new(), into, values: None, site };
+        step.core.raise_flag(flags::MIRRORS);
+        W::ask(&mut read, &a.part, step.core.next_alone(), a.core.number, &mut step.outbox());
+        step.core.wire.post_full();
+        step.core.place_alone(read)
+    }
+
+    /// An empty list with room for so many values.
+    pub(super) fn take_into(&mut self, count: usize) -> Vec<T> {
+        let mut into = std::mem::take(&mut self.into);
+        into.clear();
+        fabric::make_room(&mut into, count);
+        into
+    }
+}
+
+impl<T: Element, M: Map, W: Wanted<T, M>> Item for Read<T, M, W> {
+    fn describe(&self) -> String {
+        format!("{} of {}", W::NAME, type_name::<T>())
+    }
+
+    fn read_after(&mut self, left: &[usize]) -> Result {
+        if let Some(&rank) = left.first() {
+            return Err(left_unserved(rank, W::NAME, self.site));
+        }
+        let part = self.part.take().ok_or_else(damaged)?;
+        if !self.asked.iter().zip(&part.lens).all(|(asked, &len)| asked.is_answered(len)) {
+            return Err(damaged());
+        }
+        self.values = Some(W::load(self, &part)?);
+        let mut spares = part.pool.spares();
+        self.asked.drain(..).filter_map(Asked::into_values).for_each(|values| spares.values.keep(values));
+        Ok(())
+    }
+
+    fn deliver(&mut self, from: usize, payload: Payload<'_>) -> Result {
+        let part = self.part.as_ref().ok_or_else(damaged)?;
+        let len = *part.lens.get(from).ok_or_else(damaged)?;
+        self.asked.get_mut(from).ok_or_else(damaged)?.take(payload, len, &mut part.pool.spares())
+    }
+
+    fn outcome(&mut self) -> &mut dyn any::Any {
+        &mut self.values
+    }
+}
+
+/// Elements at a list of indices.
+pub(super) struct Gather {
     pub(super) at: Indices,
     /// Whether these are places in all parts together, which then all can be reached.
     pub(super) is_flat: bool,
     /// Where they are, by owner; empty where everybody can be reached, or a part has more than 2^32 elements.
     pub(super) places: Vec<Vec<u32>>,
-    /// Empty where everybody can be reached.
-    pub(super) asked: Vec<Asked<T>>,
-    /// Where the values go; kept for its room.
-    pub(super) into: Vec<T>,
-    pub(super) values: Option<Vec<T>>,
-    pub(super) site: &'static Location<'static>,
 }
 
-impl<T: Element, M: Map> Gather<T, M> {
-    fn load(&mut self, part: &Part<T, M>) -> Result {
-        if self.is_flat {
+impl<T: Element, M: Map> Wanted<T, M> for Gather {
+    const NAME: &str = "gather";
+
+    fn ask(read: &mut Read<T, M, Self>, part: &Part<T, M>, item: u32, number: u32, outbox: &mut Outbox) {
+        read.ask(part, item, number, outbox);
+    }
+
+    fn load(read: &mut Read<T, M, Self>, part: &Part<T, M>) -> Result<Vec<T>> {
+        let values = read.load(part)?;
+        if let Indices::Short(places) = std::mem::replace(&mut read.wanted.at, Indices::Long(Vec::new())) {
+            part.pool.spares().places.keep(places);
+        }
+        Ok(values)
+    }
+}
+
+impl<T: Element, M: Map> Read<T, M, Gather> {
+    fn load(&mut self, part: &Part<T, M>) -> Result<Vec<T>> {
+        if self.wanted.is_flat {
             return self.load_flat(part);
         }
-        if !self.places.is_empty() {
+        if !self.wanted.places.is_empty() {
             return self.load_remote(part);
         }
         let reaches = part.owned.reaches.borrow();
-        let lenders = Lenders::new(&reaches, self.site);
+        let lenders = Lenders { reaches: &reaches, site: self.site };
         let mut slices: Vec<&[T]> = vec![&[]; part.lens.len()];
-        let is_dense = self.at.len() >= part.lens.len();
-        let mut into = std::mem::take(&mut self.into);
-        into.clear();
-        fabric::make_room(&mut into, self.at.len());
+        let is_dense = self.wanted.at.len() >= part.lens.len();
+        let mut into = self.take_into(self.wanted.at.len());
         let mut loans = Vec::new();
         loans.resize_with(slices.len(), || None);
         let mut needed = vec![is_dense; slices.len()];
         if !is_dense {
-            match &self.at {
-                Indices::Short(all) => all.iter().for_each(|&index| needed[part.locate(index as usize).0] = true),
-                Indices::Long(all) => all.iter().for_each(|&index| needed[part.locate(index).0] = true),
-            }
+            self.wanted.at.each(|index| needed[part.locate(index).0] = true);
         }
         for owner in (0..slices.len()).filter(|&owner| needed[owner]) {
             loans[owner] = lenders.lend(owner)?;
@@ -94,7 +204,7 @@ impl<T: Element, M: Map> Gather<T, M> {
                 .map(|asked| if let Asked::InOrder(_, values) = asked { values.iter() } else { [].iter() })
                 .collect();
             let asked = &self.asked;
-            let mut look = |index: usize| {
+            let look = |index: usize| {
                 let (owner, at) = locator.locate(index);
                 if asked.get(owner).is_some_and(is_in_order) {
                     answers[owner].next().copied().unwrap_or_else(T::zeroed)
@@ -102,42 +212,29 @@ impl<T: Element, M: Map> Gather<T, M> {
                     slices[owner][at]
                 }
             };
-            match &self.at {
-                Indices::Short(all) => into.extend(all.iter().map(|&index| look(index as usize))),
-                Indices::Long(all) => into.extend(all.iter().map(|&index| look(index))),
-            }
+            self.wanted.at.look_up(&mut into, look);
         } else {
             let slices = &slices[..];
             let look = move |index: usize| {
                 let (owner, at) = locator.locate(index);
                 slices[owner][at]
             };
-            match &self.at {
-                Indices::Short(all) => into.extend(all.iter().map(|&index| look(index as usize))),
-                Indices::Long(all) => into.extend(all.iter().map(|&index| look(index))),
-            }
+            self.wanted.at.look_up(&mut into, look);
         }
-        self.values = Some(into);
-        Ok(())
+        Ok(into)
     }
-}
 
-impl<T: Element, M: Map> Gather<T, M> {
     /// Loads from parts that were made in one piece: no owner has to be found.
-    fn load_flat(&mut self, part: &Part<T, M>) -> Result {
-        let (Indices::Short(at), Some(flat)) = (&self.at, part.flat) else { return Err(damaged()) };
+    fn load_flat(&mut self, part: &Part<T, M>) -> Result<Vec<T>> {
+        let mut into = self.take_into(self.wanted.at.len());
+        let (Indices::Short(at), Some(flat)) = (&self.wanted.at, part.flat) else { return Err(damaged()) };
         let reaches = part.owned.reaches.borrow();
-        let mut into = std::mem::take(&mut self.into);
-        into.clear();
-        fabric::make_room(&mut into, at.len());
-        let all = Flat::of(&reaches).map_err(|refused| {
-            Error::new(ErrorKind::Damaged, format!("the array lends nothing: {refused} ({})", place(self.site)))
-        })?;
+        let all = Flat::of(&reaches).map_err(|refused| lends_nothing("the array", refused, self.site))?;
         if let Some(all) = all {
             fabric::load(&all, at, &mut into);
         } else {
             // A part has been replaced as a whole and lies elsewhere now.
-            let lenders = Lenders::new(&reaches, self.site);
+            let lenders = Lenders { reaches: &reaches, site: self.site };
             let loans = (0..reaches.len()).map(|owner| lenders.lend(owner)).collect::<Result<Vec<_>>>()?;
             let slices: Vec<&[T]> = loans.iter().map(|loan| loan.as_deref().unwrap_or_default()).collect();
             into.extend(at.iter().map(|&at| {
@@ -145,62 +242,26 @@ impl<T: Element, M: Map> Gather<T, M> {
                 slices[owner][at]
             }));
         }
-        self.values = Some(into);
-        Ok(())
+        Ok(into)
     }
 }
 
-impl<T: Element, M: Map> Item for Gather<T, M> {
-    fn describe(&self) -> String {
-        format!("gather of {}", type_name::<T>())
-    }
-
-    fn mirror(&mut self, left: &[usize]) -> Result {
-        check_left(left, "gather", self.site)?;
-        let part = self.part.take().ok_or_else(damaged)?;
-        self.load(&part)?;
-        if let Indices::Short(places) = std::mem::replace(&mut self.at, Indices::Long(Vec::new())) {
-            part.home.spares().keep_places(places);
-        }
-        keep_answers(&mut self.asked, &part);
-        Ok(())
-    }
-
-    fn deliver(&mut self, from: usize, payload: Payload<'_>) -> Result {
-        let part = self.part.as_ref().ok_or_else(damaged)?;
-        let len = *part.lens.get(from).ok_or_else(damaged)?;
-        self.asked.get_mut(from).ok_or_else(damaged)?.take(payload, len, &mut part.home.spares())
-    }
-
-    fn outcome(&mut self) -> &mut dyn any::Any {
-        &mut self.values
-    }
-}
-
-/// A section on its way.
-pub(super) struct Mirror<T: Element, M, const N: usize> {
-    /// Until it has been read: the array may be dropped then, and this item be kept for its room.
-    pub(super) part: Option<Rc<Part<T, M>>>,
+/// A section.
+pub(super) struct Mirror<const N: usize> {
     pub(super) shape: [usize; N],
     pub(super) spans: [Span; N],
-    /// Empty where everybody can be reached.
-    pub(super) asked: Vec<Asked<T>>,
-    /// Where the values go; kept for its room.
-    pub(super) into: Vec<T>,
-    pub(super) values: Option<Vec<T>>,
-    pub(super) site: &'static Location<'static>,
 }
 
-impl<T: Element, M: Map, const N: usize> Mirror<T, M, N> {
-    /// Asks the owners that cannot be reached for what is needed of them.
-    pub(super) fn ask(&mut self, item: u32, number: u32, outbox: &mut Outbox) {
-        let Some(part) = self.part.as_deref() else { return };
+impl<T: Element, M: Map, const N: usize> Wanted<T, M> for Mirror<N> {
+    const NAME: &str = "mirror";
+
+    fn ask(read: &mut Read<T, M, Self>, part: &Part<T, M>, item: u32, number: u32, outbox: &mut Outbox) {
         let reaches = part.owned.reaches.borrow();
         if reaches.iter().zip(&part.lens).all(|(reach, &len)| reach.is_some() || len == 0) {
             return;
         }
         let mut spans: Vec<Vec<Span>> = vec![Vec::new(); part.lens.len()];
-        let Ok(()) = pieces::cut(part, &self.shape, &self.spans, |piece| {
+        let Ok(()) = pieces::cut(part, &read.wanted.shape, &read.wanted.spans, |piece| {
             if reaches[piece.owner].is_none() {
                 append(&mut spans[piece.owner], piece);
             }
@@ -208,32 +269,31 @@ impl<T: Element, M: Map, const N: usize> Mirror<T, M, N> {
         });
         for (owner, spans) in spans.iter().enumerate() {
             if spans.is_empty() {
-                self.asked.push(Asked::Nothing);
+                read.asked.push(Asked::Nothing);
                 continue;
             }
-            self.asked.push(Asked::InOrder(pieces::total(spans), Vec::new()));
-            outbox.push(owner, Address::Object(number), Record::Mirror, |out| {
-                push_words(out, &[u64::from(item), SPANS]);
+            read.asked.push(Asked::InOrder(pieces::total(spans), Vec::new()));
+            outbox.push(owner, Address::Tenant(number), Tag::ReadAfter, |out| {
+                out.put([u64::from(item), SPANS]);
                 for span in spans {
-                    push_words(out, &[span.first as u64, span.step as u64, span.count as u64]);
+                    out.put([span.first as u64, span.step as u64, span.count as u64]);
                 }
             });
         }
     }
 
-    fn load(&mut self, part: &Part<T, M>) -> Result {
+    fn load(read: &mut Read<T, M, Self>, part: &Part<T, M>) -> Result<Vec<T>> {
         let reaches = part.owned.reaches.borrow();
-        let lenders = Lenders::new(&reaches, self.site);
+        let lenders = Lenders { reaches: &reaches, site: read.site };
         let mut loans = Vec::new();
         loans.resize_with(part.lens.len(), || None);
-        let mut into = std::mem::take(&mut self.into);
-        into.clear();
+        let count = pieces::count(&read.wanted.spans);
         // What the system has just cleared is in the caches, and goes on from there best.
-        let is_fresh = into.capacity() < pieces::count(&self.spans);
-        fabric::make_room(&mut into, pieces::count(&self.spans));
-        let mut taken = vec![0; self.asked.len()];
-        pieces::cut(part, &self.shape, &self.spans, |piece| {
-            if let Some(Asked::InOrder(_, values)) = self.asked.get(piece.owner) {
+        let is_fresh = read.into.capacity() < count;
+        let mut into = read.take_into(count);
+        let mut taken = vec![0; read.asked.len()];
+        pieces::cut(part, &read.wanted.shape, &read.wanted.spans, |piece| {
+            if let Some(Asked::InOrder(_, values)) = read.asked.get(piece.owner) {
                 let first = taken[piece.owner];
                 taken[piece.owner] += piece.count;
                 into.extend_from_slice(values.get(first..first + piece.count).ok_or_else(damaged)?);
@@ -251,8 +311,7 @@ impl<T: Element, M: Map, const N: usize> Mirror<T, M, N> {
             }
             Ok::<_, Error>(())
         })?;
-        self.values = Some(into);
-        Ok(())
+        Ok(into)
     }
 }
 
@@ -270,59 +329,15 @@ fn append(spans: &mut Vec<Span>, piece: Piece) {
     spans.push(Span { first: piece.at, step: piece.step, count: piece.count });
 }
 
-impl<T: Element, M: Map, const N: usize> Item for Mirror<T, M, N> {
-    fn describe(&self) -> String {
-        format!("mirror of {}", type_name::<T>())
-    }
-
-    fn mirror(&mut self, left: &[usize]) -> Result {
-        check_left(left, "mirror", self.site)?;
-        let part = self.part.take().ok_or_else(damaged)?;
-        self.load(&part)?;
-        keep_answers(&mut self.asked, &part);
-        Ok(())
-    }
-
-    fn deliver(&mut self, from: usize, payload: Payload<'_>) -> Result {
-        let part = self.part.as_ref().ok_or_else(damaged)?;
-        let len = *part.lens.get(from).ok_or_else(damaged)?;
-        self.asked.get_mut(from).ok_or_else(damaged)?.take(payload, len, &mut part.home.spares())
-    }
-
-    fn outcome(&mut self) -> &mut dyn any::Any {
-        &mut self.values
-    }
-}
-
-/// Keeps the room of what was answered.
-fn keep_answers<T: Element, M>(asked: &mut Vec<Asked<T>>, part: &Part<T, M>) {
-    let mut spares = part.home.spares();
-    asked.drain(..).filter_map(Asked::into_values).for_each(|values| spares.keep_values(values));
-}
-
-/// The parts that can be read directly.
 pub(super) struct Lenders<'a, T> {
-    reaches: &'a [Option<Reach<T>>],
-    site: &'static Location<'static>,
+    pub(super) reaches: &'a [Option<Reach<T>>],
+    pub(super) site: &'static Location<'static>,
 }
 
 impl<'a, T: Element> Lenders<'a, T> {
-    pub(super) fn new(reaches: &'a [Option<Reach<T>>], site: &'static Location<'static>) -> Self {
-        Self { reaches, site }
-    }
-
     pub(super) fn lend(&self, owner: usize) -> Result<Option<Loan<'a, T>>> {
         let Some(reach) = &self.reaches[owner] else { return Ok(None) };
-        reach.read(0..reach.len()).map(Some).map_err(|refused| {
-            let message = format!("rank {owner} lends nothing: {refused} ({})", place(self.site));
-            Error::new(ErrorKind::Damaged, message)
-        })
+        let loan = reach.read(0..reach.len());
+        loan.map(Some).map_err(|refused| lends_nothing(format_args!("rank {owner}"), refused, self.site))
     }
-}
-
-/// Refuses to read from an array of which an owner leaves in this boundary.
-fn check_left(left: &[usize], what: &str, site: &Location<'_>) -> Result {
-    let Some(rank) = left.first() else { return Ok(()) };
-    let message = format!("rank {rank} left the group before this {what} was served ({})", place(site));
-    Err(Error::new(ErrorKind::Departed, message))
 }

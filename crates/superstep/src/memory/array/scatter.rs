@@ -3,9 +3,8 @@
 use super::{
     Array,
     lanes::Lanes,
-    layout::{Distribution, Map},
+    layout::{Distribution, Locator},
     operator::Operator,
-    part::{Locator, Part},
 };
 use crate::{
     engine::{Combine, Element, Rule, Step},
@@ -16,8 +15,8 @@ use std::panic::Location;
 impl Step {
     /// Combines `values` into the elements with the indices `at`, one each, at the boundary.
     ///
-    /// `op` may be any operator that captures nothing. Because the owner of an element calls it, one of the program's
-    /// own has to be named for this array by all members in the same step, if only with no values, unless it is in a
+    /// `op` may be any operator that captures nothing. The owner of an element calls it. So all members name an
+    /// operator of the program for this array in the same step, if only with no values, unless it is in a
     /// [`Fold`](crate::Fold) or is the one that the array [combines](Array::combining) with. Where several writes meet,
     /// those of lower ranks come first and each rank's in the order of issue, onto what the element holds:
     /// `a[i] = a[i] op x op y`. With [`Any`](crate::Any) the last write of the lowest rank that wrote stands (S3);
@@ -80,14 +79,7 @@ impl Step {
                 format!("a scatter of {} values to {} indices; give one value per index", values.len(), at.len());
             return Err(self.core.error(ErrorKind::BadLength, what, site));
         }
-        let operator = Operator::new(op);
-        let mut lanes = a.open(operator, None);
-        lanes.make_room(at.len());
-        let outcome = lanes.scatter(&a.part.locator(), at, values);
-        a.close(lanes);
-        outcome.map_err(|index| a.bad_index(index, site))?;
-        a.agree_on(operator);
-        Ok(())
+        a.write(Operator::new(op), None, at, |lanes| lanes.scatter(&a.part.locator(), at, values), site)
     }
 
     /// Combines one value into all the elements with the indices `at`, at the boundary, as [`scatter`](Self::scatter)
@@ -143,14 +135,7 @@ impl Step {
     ) -> Result {
         let site = Location::caller();
         a.check_whole(&self.core, site)?;
-        let operator = Operator::new(op);
-        let mut lanes = a.open(operator, Some(value));
-        lanes.make_room(at.len());
-        let outcome = lanes.scatter_one(&a.part.locator(), at);
-        a.close(lanes);
-        outcome.map_err(|index| a.bad_index(index, site))?;
-        a.agree_on(operator);
-        Ok(())
+        a.write(Operator::new(op), Some(value), at, |lanes| lanes.scatter_one(&a.part.locator(), at), site)
     }
 
     /// Scatters element by element: a loop pushes what it has to write. It is issued when the builder is dropped.
@@ -182,10 +167,7 @@ impl Step {
         a: &'a Array<T, D, N>,
         op: impl Combine<T>,
     ) -> Scatterer<'a, T, D, N> {
-        a.check_whole(&self.core, Location::caller()).unwrap_or_else(|error| error.raise());
-        let operator = Operator::new(op);
-        a.agree_on(operator);
-        Scatterer { array: a, locator: a.part.locator(), lanes: Some(a.open_apart(operator, None)) }
+        Scatterer::new(self, a, Operator::new(op), None, Location::caller())
     }
 
     /// Scatters one value element by element: a loop pushes the indices. It is issued when the builder is dropped.
@@ -218,125 +200,47 @@ impl Step {
         value: T,
         op: impl Combine<T>,
     ) -> OneScatterer<'a, T, D, N> {
-        a.check_whole(&self.core, Location::caller()).unwrap_or_else(|error| error.raise());
-        let operator = Operator::new(op);
-        a.agree_on(operator);
-        let lanes = Some(a.open_apart(operator, Some(value)));
-        OneScatterer(Scatterer { array: a, locator: a.part.locator(), lanes })
+        OneScatterer(Scatterer::new(self, a, Operator::new(op), Some(value), Location::caller()))
     }
 }
 
 impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
-    /// Takes lanes to write to.
     pub(super) fn open(&self, operator: Operator<T>, one: Option<T>) -> Lanes<T> {
-        self.part.outgoing.borrow_mut().take(&self.part, operator, one)
+        self.part.outgoing.borrow_mut().take(operator, one)
     }
 
-    /// Takes lanes with nothing in them: they may be given back after others, and what was written before must not.
-    fn open_apart(&self, operator: Operator<T>, one: Option<T>) -> Lanes<T> {
-        self.part.outgoing.borrow_mut().issue(&self.part);
-        self.open(operator, one)
+    /// Writes to the elements at these indices what `scatter` puts into the lanes, or nothing.
+    #[inline]
+    fn write(
+        &self,
+        operator: Operator<T>,
+        one: Option<T>,
+        at: &[usize],
+        scatter: impl FnOnce(&mut Lanes<T>) -> Result<(), usize>,
+        site: &Location<'_>,
+    ) -> Result {
+        let mut lanes = self.open(operator, one);
+        lanes.make_room(at.len());
+        let outcome = scatter(&mut lanes);
+        self.close(lanes);
+        outcome.map_err(|index| self.bad_index(index, site))?;
+        self.agree_on(operator);
+        Ok(())
     }
 
-    /// Gives them back with what was written.
     pub(super) fn close(&self, mut lanes: Lanes<T>) {
-        if lanes.operator.rule == Rule::Leader && self.core.rank.get() != 0 {
+        if lanes.operator.rule == Rule::Leader && self.core.rank() != 0 {
             // Only the leader's count.
             lanes.clear();
         }
-        self.part.outgoing.borrow_mut().put_back(lanes, &self.part);
+        self.part.outgoing.borrow_mut().put_back(lanes);
         self.announce();
     }
 
     /// Makes the boundary send what was written.
     pub(super) fn announce(&self) {
         if !self.part.is_announced.replace(true) {
-            self.core.registry().outgoing.push(self.number);
-        }
-    }
-}
-
-impl<T: Element> Lanes<T> {
-    /// Makes room for about so many writes that spread evenly.
-    fn make_room(&mut self, count: usize) {
-        let share = count / self.by_target.len();
-        // Few are not worth a look at every lane.
-        if share >= 64 {
-            let share = share + share / 16;
-            for lane in &mut self.by_target {
-                fabric::make_room(&mut lane.places, share);
-                if self.one.is_none() {
-                    fabric::make_room(&mut lane.values, share);
-                }
-            }
-        }
-    }
-
-    /// Writes to an element; says if there is no such one.
-    #[inline]
-    fn push<M: Map>(&mut self, locator: &Locator<M>, index: usize, value: T) -> bool {
-        let Some((lane, place)) = locator.lane(index) else { return false };
-        let lane = &mut self.by_target[lane];
-        lane.places.push(place);
-        lane.values.push(value);
-        true
-    }
-
-    #[inline]
-    fn push_one<M: Map>(&mut self, locator: &Locator<M>, index: usize) -> bool {
-        let Some((lane, place)) = locator.lane(index) else { return false };
-        self.by_target[lane].places.push(place);
-        true
-    }
-
-    /// Writes to a place of which the owner is known.
-    pub(super) fn push_at<M: Map>(&mut self, part: &Part<T, M>, owner: usize, at: usize, value: T) {
-        let lane = &mut self.by_target[owner * part.windows + (at >> 32)];
-        lane.places.push(at as u32);
-        lane.values.push(value);
-    }
-
-    /// Writes all, or nothing and returns the index that does not exist.
-    pub(super) fn scatter<M: Map>(&mut self, locator: &Locator<M>, at: &[usize], values: &[T]) -> Result<(), usize> {
-        let (locator, issued) = (locator.clone(), at);
-        for (at, values) in fabric::chunks(at).zip(fabric::chunks(values)) {
-            for (&index, &value) in at.iter().zip(values) {
-                if !self.push(&locator, index, value) {
-                    self.undo(&locator, issued);
-                    return Err(index);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The same with one value for all.
-    fn scatter_one<M: Map>(&mut self, locator: &Locator<M>, at: &[usize]) -> Result<(), usize> {
-        let (locator, issued) = (locator.clone(), at);
-        for at in fabric::chunks(at) {
-            for &index in at {
-                if !self.push_one(&locator, index) {
-                    self.undo(&locator, issued);
-                    return Err(index);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes back what was written last, to all of these elements or to those before the first that does not exist.
-    #[cold]
-    pub(super) fn undo<M: Map>(&mut self, locator: &Locator<M>, at: &[usize]) {
-        for (lane, _) in at.iter().map_while(|&index| locator.lane(index)) {
-            self.by_target[lane].places.pop();
-            self.by_target[lane].values.pop();
-        }
-    }
-
-    fn clear(&mut self) {
-        for lane in &mut self.by_target {
-            lane.places.clear();
-            lane.values.clear();
+            self.core.registry().announce(self.core.number);
         }
     }
 }
@@ -362,7 +266,15 @@ pub struct Scatterer<'a, T: Element, D: Distribution, const N: usize = 1> {
     lanes: Option<Lanes<T>>,
 }
 
-impl<T: Element, D: Distribution, const N: usize> Scatterer<'_, T, D, N> {
+impl<'a, T: Element, D: Distribution, const N: usize> Scatterer<'a, T, D, N> {
+    /// Takes empty lanes: they may be given back after others, and must not hold what was written before those.
+    fn new(step: &Step, array: &'a Array<T, D, N>, operator: Operator<T>, one: Option<T>, site: &Location<'_>) -> Self {
+        array.check_whole(&step.core, site).unwrap_or_else(|error| error.raise());
+        array.agree_on(operator);
+        array.part.outgoing.borrow_mut().issue();
+        Self { array, locator: array.part.locator(), lanes: Some(array.open(operator, one)) }
+    }
+
     /// Writes `value` to the element with this index.
     ///
     /// ```

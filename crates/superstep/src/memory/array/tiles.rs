@@ -78,10 +78,6 @@ impl<const K: usize> Distribution for Tiles<K> {
         Ok(TilesMap { size, tile, tiles, by_tile: Divisor::new(tile), by_size: Divisor::new(size), dimensions })
     }
 
-    fn resized(&self, _: usize, _: usize) -> Self {
-        *self
-    }
-
     fn terms(&self) -> Vec<u64> {
         self.0.iter().map(|&extent| extent as u64).collect()
     }
@@ -127,7 +123,7 @@ impl Map for TilesMap {
         (self.tiles / self.size + usize::from(rank < self.tiles % self.size)) * self.tile
     }
 
-    fn run(&self, unit: usize) -> usize {
+    fn stretch(&self, unit: usize) -> usize {
         let last = self.dimensions.last().expect("at least one dimension is distributed");
         let index = last.by_extent.divide(unit).1;
         (last.tile - last.by_tile.divide(index).1).min(last.extent - index)

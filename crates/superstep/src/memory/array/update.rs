@@ -1,22 +1,22 @@
-//! Writing to sections of arrays.
+//! Writing to sections of arrays, and how such writes combine.
 
 use super::{
     Array,
     layout::Distribution,
     operator::Operator,
     pieces::{self, Piece},
-    writes::{Run, Writes},
+    writes::{Batch, Writes},
 };
 use crate::{
-    engine::{Combine, Element, Rule, Step},
+    engine::{Combine, Element, Rule, Step, Tenant as _, hash_numbers, mix},
     error::{ErrorKind, Result},
     memory::section::{Section, Span},
 };
-use std::{convert::Infallible, panic::Location};
+use std::{any::type_name, convert::Infallible, panic::Location, rc::Rc};
 
 /// From so many bytes on, memory that takes the place of a whole part is cheaper than a second copy.
 const LARGE: usize = 64 << 10;
-/// Rows of so many elements travel as stretches, of which an owner may have many small pieces that follow each other.
+/// Rows of at least so many elements travel as stretches.
 const LONG: usize = 16;
 
 impl Step {
@@ -144,9 +144,54 @@ impl Step {
 }
 
 impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
+    /// Declares how updates combine that name no operator of their own; without this it is [`Any`](crate::Any).
+    /// Collective.
+    ///
+    /// A combining operator adds to what an element holds: `a[i] = a[i] + x + y` where two processors update it by `x`
+    /// and `y`, in the order of their ranks.
+    ///
+    /// ```
+    /// use superstep::{Block, Config, Max};
+    ///
+    /// let highest = Config::new().procs(3).run(|g| {
+    ///     let a = g.array::<usize, Block>(2).combining(Max);
+    ///     g.step(|s| s.update(&a, .., &[s.rank(), 7]));
+    ///     g.step(|s| s.mirror(&a, ..))
+    /// });
+    /// assert_eq!(highest.unwrap(), [2, 7]);
+    /// ```
+    ///
+    /// The owner calls the operator, so it must not capture anything:
+    ///
+    /// ```compile_fail,E0080
+    /// superstep::run(|g| {
+    ///     let factor = 2;
+    ///     let scale = move |x: &mut u64, y: &u64| *x += factor * y;
+    ///     let _ = g.array::<u64, superstep::Block>(2).combining(scale);
+    /// });
+    /// ```
+    #[must_use = "the array comes back with its operator"]
+    pub fn combining<C: Combine<T>>(self, op: C) -> Self {
+        let operator = Operator::new(op);
+        let (part, before) = (Rc::clone(&self.part), self.part.operator.get());
+        let what = hash_numbers([operator.key, u64::from(self.core.number)]);
+        self.core.declare_until(what, move || part.operator.set(before));
+        self.core.registry().describe(format!("{} combining {}", self.part.describe(), type_name::<C>()));
+        self.part.operator.set(operator);
+        self
+    }
+
+    /// Makes members check that all were handed the operator in this step, if it is one of the program.
+    pub(super) fn agree_on(&self, operator: Operator<T>) {
+        if let Some(name) = operator.handed_name() {
+            let words = || format!("operator {name} on the {}", self.part.describe());
+            self.core.log.add_term_once(mix(operator.key, u64::from(self.core.number) + 1), words);
+        }
+    }
+
     /// Updates a section that exists, of the array or of another with as many elements.
     pub(super) fn update_spans(&self, shape: &[usize], spans: &[Span], mut values: &[T], operator: Operator<T>) {
-        if values.is_empty() || operator.rule == Rule::Leader && self.core.rank.get() != 0 {
+        if values.is_empty() || operator.rule == Rule::Leader && self.core.rank() != 0 {
             return;
         }
         let is_long = pieces::row_len(shape, spans) >= LONG;
@@ -166,7 +211,7 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
         if step != 1 || !is_long {
             let mut lanes = self.open(operator, None);
             for (at, &value) in piece.places().zip(values) {
-                lanes.push_at(part, owner, at, value);
+                lanes.push_at(part.windows, owner, at, value);
             }
             self.close(lanes);
             return;
@@ -174,14 +219,14 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
         let is_whole = operator.rule == Rule::Any && count == part.lens[owner] && count * size_of::<T>() >= LARGE;
         // Memory can only be handed over inside one process.
         if is_whole && part.owned.reaches.borrow()[owner].is_some() {
-            let buffer = part.home.spares().buffer(count);
+            let buffer = part.pool.spares().buffer(count);
             if let Some(mut buffer) = buffer {
                 buffer.fill(values);
-                let run = Run { operator, base: 0, writes: Writes::Whole(buffer) };
-                part.outgoing.borrow_mut().push_run(owner, run, part);
+                let batch = Batch { operator, base: 0, writes: Writes::Whole(buffer) };
+                part.outgoing.borrow_mut().push_batch(owner, batch);
                 return;
             }
         }
-        part.outgoing.borrow_mut().push_stretch(owner, at, values, operator, part);
+        part.outgoing.borrow_mut().push_stretch(owner, at, values, operator);
     }
 }

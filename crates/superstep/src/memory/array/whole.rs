@@ -2,7 +2,7 @@
 
 use super::{Array, layout::Distribution, operator::Operator};
 use crate::{
-    engine::{Any, Core, Element, Pending, Step, type_hash},
+    engine::{Any, Core, Element, Pending, Step, hash_numbers, type_hash},
     error::{Error, ErrorKind, Result},
     memory::section::Span,
 };
@@ -40,8 +40,8 @@ impl Step {
     ///
     /// # Panics
     ///
-    /// If the shapes differ, or if another group made one of the arrays; [`try_assign`](Self::try_assign) returns the
-    /// error.
+    /// If the shapes differ, if `src` is lent for writing, or if another group made one of the arrays;
+    /// [`try_assign`](Self::try_assign) returns the error.
     #[track_caller]
     pub fn assign<T: Element, D: Distribution, E: Distribution, const N: usize>(
         &self,
@@ -72,10 +72,12 @@ impl Step {
         dst.check_whole(&self.core, site)?;
         src.check_whole(&self.core, site)?;
         same_shape(&self.core, dst, src, site)?;
-        let words = format!("the assignment of array {} to array {}", src.number, dst.number);
-        self.core.add_term(Core::hash_numbers([type_hash::<Assign>(), dst.number.into(), src.number.into()]), words);
-        let (local, any) = (src.local(), Operator::new(Any));
-        src.runs(|offset, index, count| dst.write_run(index, &local[offset..offset + count], any));
+        let (local, any) = (src.try_local(site)?, Operator::new(Any));
+        src.stretches(|offset, index, count| dst.write_stretch(index, &local[offset..offset + count], any));
+        let words = format!("the assignment of array {} to array {}", src.core.number, dst.core.number);
+        self.core
+            .log
+            .add_term(hash_numbers([type_hash::<Assign>(), dst.core.number.into(), src.core.number.into()]), words);
         Ok(())
     }
 
@@ -104,8 +106,9 @@ impl Step {
     ///
     /// # Panics
     ///
-    /// If shapes differ, if `to` and `src` do not lie alike, if `to` names an element that there is not, or if another
-    /// group made one of the arrays; [`try_permute`](Self::try_permute) returns the error.
+    /// If shapes differ, if `to` and `src` do not lie alike, if `to` names an element that there is not, if one of the
+    /// two is lent for writing, or if another group made one of the arrays; [`try_permute`](Self::try_permute) returns
+    /// the error.
     #[track_caller]
     pub fn permute<T: Element, D: Distribution, E: Distribution, const N: usize>(
         &self,
@@ -148,30 +151,31 @@ impl Step {
             );
             return Err(self.core.error(ErrorKind::BadDistribution, what, site));
         }
+        let (places, values) = (to.try_local(site)?, src.try_local(site)?);
+        // The lanes hold what the step has written before, so nothing is refused while they are out.
         let (locator, mut lanes) = (dst.part.locator(), dst.open(Operator::new(Any), None));
         let mut outcome = Ok(());
-        {
-            let (places, values) = (to.local(), src.local());
-            let mut done: Vec<(usize, usize)> = Vec::new();
-            src.runs(|offset, _, count| {
-                if outcome.is_ok() {
-                    let stretch = offset..offset + count;
-                    outcome = lanes.scatter(&locator, &places[stretch.clone()], &values[stretch]);
-                    done.push((offset, count));
-                }
-            });
-            if outcome.is_err() {
-                // The last one has taken its own writes back.
-                done.pop();
-                for &(offset, count) in &done {
-                    lanes.undo(&locator, &places[offset..offset + count]);
-                }
+        let mut done: Vec<(usize, usize)> = Vec::new();
+        src.stretches(|offset, _, count| {
+            if outcome.is_ok() {
+                let stretch = offset..offset + count;
+                outcome = lanes.scatter(&locator, &places[stretch.clone()], &values[stretch]);
+                done.push((offset, count));
+            }
+        });
+        if outcome.is_err() {
+            // The last one has taken its own writes back.
+            done.pop();
+            for &(offset, count) in &done {
+                lanes.undo(&locator, &places[offset..offset + count]);
             }
         }
         dst.close(lanes);
         outcome.map_err(|index| dst.bad_index(index, site))?;
-        let words = format!("the permutation of array {} into array {}", src.number, dst.number);
-        self.core.add_term(Core::hash_numbers([type_hash::<Permute>(), dst.number.into(), src.number.into()]), words);
+        let words = format!("the permutation of array {} into array {}", src.core.number, dst.core.number);
+        self.core
+            .log
+            .add_term(hash_numbers([type_hash::<Permute>(), dst.core.number.into(), src.core.number.into()]), words);
         Ok(())
     }
 
@@ -226,10 +230,11 @@ impl Step {
         let site = Location::caller();
         a.check_whole(&self.core, site)?;
         self.core.check_rank(root, site)?;
-        let words = format!("all of array {} for rank {root}", a.number);
-        self.core.add_term(Core::hash_numbers([type_hash::<GatherTo>(), a.number.into(), root as u64]), words);
         let all = a.shape.map(|extent| Span { first: 0, step: 1, count: extent });
-        Ok((self.rank() == root).then(|| self.mirror_spans(a, all, Vec::new(), site)))
+        let pending = (self.rank() == root).then(|| self.mirror_spans(a, all, Vec::new(), site));
+        let words = format!("all of array {} for rank {root}", a.core.number);
+        self.core.log.add_term(hash_numbers([type_hash::<GatherTo>(), a.core.number.into(), root as u64]), words);
+        Ok(pending)
     }
 
     /// Writes the whole array, in row-major order, from `values` of member `root`, at the boundary. Collective; the
@@ -272,7 +277,11 @@ impl Step {
     ///
     /// let kind = Config::new().procs(2).run(|g| {
     ///     let a = g.array::<u8, Block>(4);
-    ///     g.step(|s| Local(s.try_scatter_from(0, &a, None).err().map(|error| error.kind())))
+    ///     g.step(|s| {
+    ///         let refused = s.try_scatter_from(0, &a, None).err();
+    ///         if refused.is_some() { s.scatter_from(0, &a, Some(&[0; 4])) } // made again
+    ///         Local(refused.map(|error| error.kind()))
+    ///     })
     /// });
     /// assert_eq!(kind.unwrap(), Some(ErrorKind::NoValue));
     /// ```
@@ -286,8 +295,6 @@ impl Step {
         let site = Location::caller();
         a.check_whole(&self.core, site)?;
         self.core.check_rank(root, site)?;
-        let words = format!("all of array {} from rank {root}", a.number);
-        self.core.add_term(Core::hash_numbers([type_hash::<ScatterFrom>(), a.number.into(), root as u64]), words);
         if self.rank() == root {
             let refuse = |kind: ErrorKind, what: String| Err(self.core.error(kind, what, site));
             let Some(values) = values else {
@@ -297,15 +304,17 @@ impl Step {
                 let what = format!("{} values for an array of {}", values.len(), a.len());
                 return refuse(ErrorKind::BadLength, what);
             }
-            a.write_run(0, values, Operator::new(Any));
+            a.write_stretch(0, values, Operator::new(Any));
         }
+        let words = format!("all of array {} from rank {root}", a.core.number);
+        self.core.log.add_term(hash_numbers([type_hash::<ScatterFrom>(), a.core.number.into(), root as u64]), words);
         Ok(())
     }
 }
 
 impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
     /// Writes values to the elements that follow `index` in row-major order. All of them must exist.
-    pub(super) fn write_run(&self, index: usize, values: &[T], operator: Operator<T>) {
+    pub(super) fn write_stretch(&self, index: usize, values: &[T], operator: Operator<T>) {
         if values.len() >= SHORT {
             let span = Span { first: index, step: 1, count: values.len() };
             self.update_spans(&[self.part.len], &[span], values, operator);
@@ -314,7 +323,7 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
         let mut lanes = self.open(operator, None);
         for (more, &value) in values.iter().enumerate() {
             let (owner, at) = self.part.locate(index + more);
-            lanes.push_at(&self.part, owner, at, value);
+            lanes.push_at(self.part.windows, owner, at, value);
         }
         self.close(lanes);
     }

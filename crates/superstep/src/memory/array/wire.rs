@@ -1,7 +1,7 @@
-//! Runs of writes as bytes, for owners with whom the writer shares no memory.
+//! Batches of writes as bytes, for owners with whom the writer shares no memory.
 //!
 //! ```text
-//! per run: form u64 | base u64 | number of places u64 | the operator 5 u64 | then, by form,
+//! per batch: form u64 | base u64 | number of places u64 | the operator 5 u64 | then, by form,
 //!     ONE:     the value, the places, u32 each
 //!     EACH:    the places, the values
 //!     STRETCH: the values
@@ -11,12 +11,13 @@
 
 use super::{
     operator::Operator,
-    writes::{Home, Letter, Run, Writes},
+    writes::{Batch, Delivery, Pool, Writes},
 };
 use crate::{
-    engine::{Element, damaged, decode_into, push_words, read_words},
+    engine::{Element, damaged, decode_into, read_words},
     error::Result,
 };
+use fabric::wire::Writer as _;
 
 const ONE: u64 = 0;
 const EACH: u64 = 1;
@@ -24,31 +25,35 @@ const STRETCH: u64 = 2;
 /// Added to a form: places and values do not follow, they are carried.
 const APART: u64 = 1 << 8;
 
-/// How many bytes a run makes, all of it.
-pub(super) fn length<T: Element>(run: &Run<T>) -> usize {
-    let one = if matches!(run.writes, Writes::One(..)) { size_of::<T>() } else { 0 };
-    HEAD + one + run.writes.vectors().iter().map(|bytes| bytes.len()).sum::<usize>()
+/// How many bytes a batch makes, all of it.
+pub(super) fn length<T: Element>(batch: &Batch<T>) -> usize {
+    let one = if matches!(batch.writes, Writes::One(..)) { size_of::<T>() } else { 0 };
+    HEAD + one + batch.writes.vectors().iter().map(|bytes| bytes.len()).sum::<usize>()
 }
 
-/// How many bytes stand before each run.
+/// How many bytes stand before each batch.
 const HEAD: usize = 64;
 
-/// Appends runs to a record, those that are carried without their places and values.
-pub(super) fn write_runs<T: Element>(runs: &[Run<T>], out: &mut Vec<u8>, is_carried: impl Fn(&Run<T>) -> bool) {
-    for run in runs {
-        let (form, one) = match &run.writes {
+/// Appends batches to a record, those that are carried without their places and values.
+pub(super) fn write_batches<T: Element>(
+    batches: &[Batch<T>],
+    out: &mut Vec<u8>,
+    is_carried: impl Fn(&Batch<T>) -> bool,
+) {
+    for batch in batches {
+        let (form, one) = match &batch.writes {
             Writes::One(_, value) => (ONE, bytemuck::bytes_of(value)),
             Writes::Each(..) => (EACH, &[][..]),
             Writes::Stretch(_) | Writes::Whole(_) => (STRETCH, &[][..]),
         };
-        let is_carried = is_carried(run);
+        let is_carried = is_carried(batch);
         let form = if is_carried { form | APART } else { form };
-        let (kind, operator) = run.operator.write();
-        push_words(out, &[form | kind, run.base as u64, run.writes.count() as u64]);
-        push_words(out, &operator);
+        let (way, operator) = batch.operator.write();
+        out.put([form | way, batch.base as u64, batch.writes.count() as u64]);
+        out.put(operator);
         out.extend_from_slice(one);
         if !is_carried {
-            run.writes.vectors().iter().for_each(|bytes| out.extend_from_slice(bytes));
+            batch.writes.vectors().iter().for_each(|bytes| out.extend_from_slice(bytes));
         }
     }
 }
@@ -62,34 +67,39 @@ fn take<T: Element>(bytes: &mut &[u8], count: usize, mut into: Vec<T>) -> Result
     Ok(into)
 }
 
-/// Reads the runs of a record for a partition of `len` elements into a letter, into vectors that `home` has to spare.
-pub(super) fn read_runs<T: Element>(mut bytes: &[u8], len: usize, home: &Home<T>, letter: &mut Letter<T>) -> Result {
-    let mut spares = home.spares();
+/// Reads the batches of a record for a part of `len` elements into a delivery, into vectors that `pool` has to spare.
+pub(super) fn read_batches<T: Element>(
+    mut bytes: &[u8],
+    len: usize,
+    pool: &Pool<T>,
+    delivery: &mut Delivery<T>,
+) -> Result {
+    let mut spares = pool.spares();
     while !bytes.is_empty() {
         let [mut form, base, count] = read_words(&mut bytes)?;
         let (base, count) = (base as usize, count as usize);
         let operator = Operator::read(&mut form, read_words(&mut bytes)?)?;
         let (form, is_apart) = (form & !APART, form & APART > 0);
         if is_apart {
-            letter.carried.push(letter.runs.len());
+            delivery.carried.push(delivery.batches.len());
         }
         let writes = match form {
             ONE => {
                 let value = take(&mut bytes, 1, Vec::new())?[0];
-                Writes::One(vector(&mut bytes, count, spares.places(count), is_apart)?, value)
+                Writes::One(vector(&mut bytes, count, spares.places.take(count), is_apart)?, value)
             }
             EACH => {
-                let places = vector(&mut bytes, count, spares.places(count), is_apart)?;
-                Writes::Each(places, vector(&mut bytes, count, spares.values(count), is_apart)?)
+                let places = vector(&mut bytes, count, spares.places.take(count), is_apart)?;
+                Writes::Each(places, vector(&mut bytes, count, spares.values.take(count), is_apart)?)
             }
-            STRETCH if count <= len => Writes::Stretch(vector(&mut bytes, count, spares.values(count), is_apart)?),
+            STRETCH if count <= len => Writes::Stretch(vector(&mut bytes, count, spares.values.take(count), is_apart)?),
             _ => return Err(damaged()),
         };
-        let run = Run { operator, base, writes };
-        if !is_apart && !run.fits(len) {
+        let batch = Batch { operator, base, writes };
+        if !is_apart && !batch.fits(len) {
             return Err(damaged());
         }
-        letter.runs.push(run);
+        delivery.batches.push(batch);
     }
     Ok(())
 }
@@ -99,8 +109,9 @@ fn vector<T: Element>(bytes: &mut &[u8], count: usize, mut into: Vec<T>, is_apar
     if !is_apart {
         return take(bytes, count, into);
     }
-    if !fabric::try_make_room(&mut into, count) {
-        return Err(damaged());
+    if into.capacity() < count {
+        // That so many come was only said. Memory that nobody has touched costs nothing.
+        return bytemuck::allocation::try_zeroed_vec(count).map_err(|()| damaged());
     }
     into.resize(count, T::zeroed());
     Ok(into)
@@ -113,47 +124,49 @@ mod tests {
 
     fn bytes() -> Vec<u8> {
         let sum = Operator::<u16>::new(Sum);
-        let runs = [
-            Run { operator: sum, base: 0, writes: Writes::One(vec![1, 3], 7) },
-            Run { operator: sum, base: 1, writes: Writes::Each(vec![0, 2], vec![5, 6]) },
-            Run { operator: sum, base: 2, writes: Writes::Stretch(vec![8, 9]) },
+        let batches = [
+            Batch { operator: sum, base: 0, writes: Writes::One(vec![1, 3], 7) },
+            Batch { operator: sum, base: 1, writes: Writes::Each(vec![0, 2], vec![5, 6]) },
+            Batch { operator: sum, base: 2, writes: Writes::Stretch(vec![8, 9]) },
         ];
         let mut bytes = Vec::new();
-        write_runs(&runs, &mut bytes, |_| false);
-        assert_eq!(bytes.len(), runs.iter().map(length).sum());
+        write_batches(&batches, &mut bytes, |_| false);
+        assert_eq!(bytes.len(), batches.iter().map(length).sum());
         bytes
     }
 
-    fn read(bytes: &[u8], len: usize) -> Result<Vec<Run<u16>>> {
-        let home = Home::default();
-        let mut letter = home.letter();
-        read_runs(bytes, len, &home, &mut letter)?;
-        letter.carried.clear();
-        Ok(letter.runs)
+    fn read(bytes: &[u8], len: usize) -> Result<Vec<Batch<u16>>> {
+        let pool = Pool::default();
+        let mut delivery = pool.delivery();
+        read_batches(bytes, len, &pool, &mut delivery)?;
+        delivery.carried.clear();
+        Ok(delivery.batches)
     }
 
     #[test]
-    fn runs_come_back_as_they_went() {
-        let runs = read(&bytes(), 4).unwrap();
-        assert!(matches!(&runs[0].writes, Writes::One(places, 7) if places == &[1, 3]));
-        assert!(matches!(&runs[1].writes, Writes::Each(places, values) if places == &[0, 2] && values == &[5, 6]));
-        assert!(matches!(&runs[2].writes, Writes::Stretch(values) if values == &[8, 9]));
-        assert_eq!(runs.iter().map(|run| run.base).collect::<Vec<_>>(), [0, 1, 2]);
+    fn batches_come_back_as_they_went() {
+        let batches = read(&bytes(), 4).unwrap();
+        assert!(matches!(&batches[0].writes, Writes::One(places, 7) if places == &[1, 3]));
+        assert!(matches!(&batches[1].writes, Writes::Each(places, values) if places == &[0, 2] && values == &[5, 6]));
+        assert!(matches!(&batches[2].writes, Writes::Stretch(values) if values == &[8, 9]));
+        assert_eq!(batches.iter().map(|batch| batch.base).collect::<Vec<_>>(), [0, 1, 2]);
     }
 
     #[test]
     fn no_byte_can_be_cut_or_flipped_into_a_write_out_of_bounds() {
         let whole = bytes();
         for cut in 0..whole.len() {
-            if let Err(error) = read(&whole[..cut], 4) {
-                assert_eq!(error.kind(), ErrorKind::Damaged);
+            match read(&whole[..cut], 4) {
+                // Where a batch ends, a shorter delivery does too.
+                Ok(batches) => assert_eq!(batches.iter().map(length).sum::<usize>(), cut),
+                Err(error) => assert_eq!(error.kind(), ErrorKind::Damaged),
             }
         }
         for at in 0..whole.len() {
             let mut flipped = whole.clone();
             flipped[at] ^= 0xFF;
-            for run in read(&flipped, 4).unwrap_or_default() {
-                assert!(run.fits(4), "byte {at}");
+            for batch in read(&flipped, 4).unwrap_or_default() {
+                assert!(batch.fits(4), "byte {at}");
             }
         }
         assert!(read(&whole, 3).is_err());

@@ -1,16 +1,12 @@
-//! What a paged array is: its handle, its making, and access to single elements.
+//! What a paged array is: its handle, and access to single elements.
 
-use super::{
-    layout::{Layout, Locator},
-    part::Part,
-};
+use super::{layout::Locator, part::Part};
 use crate::{
-    engine::{Core, Element, Group, Kind, Object, Phase, type_hash},
+    engine::{Element, Lease, Tenant as _},
     error::{Error, ErrorKind, Result},
     memory::{
         array::Place,
-        notice::give_notice,
-        section::{BadSection, Section, Span},
+        section::{Section, Span},
     },
 };
 use fabric::Pages;
@@ -20,8 +16,8 @@ use std::{any::type_name, ops::Range, panic::Location, rc::Rc};
 ///
 /// It is cut into rectangular blocks, which are numbered row by row and dealt round to the processors. Each processor
 /// has pages: those of its blocks, and copies of others that coherence has brought. [`read`](Self::read) and
-/// [`write`](Self::write) work on these alone and nobody waits; [`Group::cohere`] makes a section the same on a set of
-/// processors, and only those wait for each other.
+/// [`write`](Self::write) work on these alone and nobody waits; [`cohere`](crate::Group::cohere) makes a section the
+/// same on a set of processors, and only those wait for each other.
 ///
 /// ```
 /// use superstep::Config;
@@ -55,93 +51,7 @@ pub struct Paged<T: Element, const N: usize> {
     pub(super) pages: Pages<T>,
     pub(super) locator: Locator<N>,
     pub(super) part: Rc<Part<T, N>>,
-    pub(super) core: Rc<Core>,
-    pub(super) number: u32,
-}
-
-impl Group {
-    /// Makes a paged array of this shape, all zero, in blocks of these extents. Collective.
-    ///
-    /// ```
-    /// let owners = superstep::Config::new().procs(2).run(|g| {
-    ///     let a = g.paged::<f64, 2>([4, 4], [2, 2]);                // four blocks, dealt round
-    ///     [a.owner([0, 0]), a.owner([0, 3]), a.owner([3, 0]), a.owner([3, 3])]
-    /// });
-    /// assert_eq!(owners.unwrap(), [0, 1, 0, 1]);
-    /// ```
-    ///
-    /// # Cost
-    ///
-    /// One boundary. The table of pages has less than 100 bytes for each page that there could be: long pages make it
-    /// small, so blocks had better be long in one dimension ([`table_bytes`](Paged::table_bytes)).
-    #[track_caller]
-    pub fn paged<T: Element, const N: usize>(&mut self, shape: [usize; N], block: [usize; N]) -> Paged<T, N> {
-        self.try_paged(shape, block).unwrap_or_else(|error| error.raise())
-    }
-
-    /// Makes a paged array of which the lines of the first dimension are dealt round, one each. Collective.
-    ///
-    /// ```
-    /// let owners = superstep::Config::new().procs(2).run(|g| {
-    ///     let a = g.paged_cyclic::<f64, 2>([4, 4]);
-    ///     [0, 1, 2, 3].map(|i| a.owner([i, 0]))
-    /// });
-    /// assert_eq!(owners.unwrap(), [0, 1, 0, 1]);
-    /// ```
-    ///
-    /// # Cost
-    ///
-    /// As [`paged`](Self::paged). In one dimension neighbours share their pages, so each processor has memory for all.
-    #[track_caller]
-    pub fn paged_cyclic<T: Element, const N: usize>(&mut self, shape: [usize; N]) -> Paged<T, N> {
-        let mut block = shape.map(|extent| extent.max(1));
-        block[0] = 1;
-        self.try_paged(shape, block).unwrap_or_else(|error| error.raise())
-    }
-
-    /// Makes a paged array like [`paged`](Self::paged), or returns why that cannot be done.
-    ///
-    /// ```
-    /// use superstep::{Config, ErrorKind};
-    ///
-    /// let made = Config::new().procs(2).run(|g| g.try_paged::<u8, 1>([4], [0]).map(drop));
-    /// assert_eq!(made.unwrap_err().kind(), ErrorKind::BadLength);
-    /// ```
-    #[track_caller]
-    pub fn try_paged<T: Element, const N: usize>(
-        &mut self,
-        shape: [usize; N],
-        block: [usize; N],
-    ) -> Result<Paged<T, N>> {
-        const {
-            assert!(N >= 1 && N <= 3, "a paged array has one to three dimensions");
-            assert!(size_of::<T>() > 0, "the elements of an array have a size");
-        }
-        let (core, site) = (self.core(), Location::caller());
-        let layout = Layout::new(shape, block, core.size.get()).map_err(|(kind, what)| core.error(kind, what, site))?;
-        let terms = shape.iter().chain(&layout.block).map(|&extent| extent as u64);
-        let kind = Core::hash_numbers(terms.chain([type_hash::<Part<T, N>>()]));
-        let Some(part) = Part::<T, N>::new(layout, core.rank.get(), site) else {
-            let what = format!("the system has no memory for rank {}'s part of {shape:?}", core.rank.get());
-            return Err(give_notice(
-                core,
-                Kind::Paged,
-                kind,
-                || (),
-                core.error(ErrorKind::OutOfMemory, what, site),
-                site,
-            ));
-        };
-        let part = Rc::new(part);
-        core.begin(site, Phase::Step);
-        let number = core.add_object(Rc::clone(&part) as Rc<dyn Object>, kind);
-        let pages = part.pages.clone();
-        let made = Paged { pages, locator: layout.locator, part, core: Rc::clone(core), number };
-        core.stir();
-        core.boundary(Kind::Paged)?;
-        core.open_post();
-        Ok(made)
-    }
+    pub(super) core: Lease,
 }
 
 impl<T: Element, const N: usize> Paged<T, N> {
@@ -180,11 +90,11 @@ impl<T: Element, const N: usize> Paged<T, N> {
         self.part.layout.lines.page
     }
 
-    /// How many bytes this processor needs to find elements, besides the elements themselves.
+    /// How many bytes this processor uses to find elements.
     ///
-    /// The table has less than 100 for each page of the whole array: under 1 % of it where pages are long, as rows of
-    /// 4096 numbers are, and a large part where they are short, as in small square blocks. A page of which single
-    /// elements are there or were written has sets of them besides: a bit for each of its elements, and less than 200
+    /// The table takes less than 100 bytes for each page of the whole array. That is under 1 % of the array where pages
+    /// are long, such as rows of 4096 numbers, and a large part of it where they are short, as in small square blocks.
+    /// A page that is present or written in single elements takes a bit for each element besides, and less than 200
     /// bytes.
     ///
     /// ```
@@ -402,93 +312,8 @@ impl<T: Element, const N: usize> Paged<T, N> {
             self.still_borrowed(site).raise();
         }
         // Peers that still copy from it have all they need to finish.
-        self.part.reclaim(&self.core).unwrap_or_else(|error| error.raise());
+        self.part.reclaim().unwrap_or_else(|error| error.raise());
         self.part.make_room(page).unwrap_or_else(|error| self.core.error(error.kind(), error, site).raise());
-    }
-
-    /// Drops copies: of the pages that the section touches, those that hold nothing of this processor's own.
-    ///
-    /// What was written there and not made coherent since stays. A call that is under way brings none of it back that
-    /// was newer, only what it is the last to bring.
-    ///
-    /// ```
-    /// let bytes = superstep::Config::new().procs(2).run_all(|g| {
-    ///     let a = g.paged::<u8, 2>([2, 4], [1, 4]);
-    ///     g.cohere(&a, (.., ..), &[0, 1]);
-    ///     let before = a.copied_bytes();
-    ///     a.forget((.., ..));
-    ///     (before, a.copied_bytes())
-    /// });
-    /// assert_eq!(bytes.unwrap(), [(4, 0), (4, 0)]);
-    /// ```
-    ///
-    /// # Panics
-    ///
-    /// If there is no such section.
-    #[track_caller]
-    pub fn forget(&self, section: impl Section<N>) {
-        let spans = self.check_section(&section, Location::caller()).unwrap_or_else(|error| error.raise());
-        self.part.layout.pieces(&spans, |piece| self.part.drop_copy(piece.page));
-    }
-
-    /// Limits how many bytes copies may have here; without it there is no limit.
-    ///
-    /// At the end of each coherence call the pages that were not made coherent for longest are dropped until the rest
-    /// is within the limit. What the last call has brought stays, even if that alone is more.
-    ///
-    /// ```
-    /// let there = superstep::Config::new().procs(2).run(|g| {
-    ///     let a = g.paged::<u8, 2>([4, 4], [2, 4]);
-    ///     a.limit_copies(4);
-    ///     g.cohere(&a, (2..3, ..), &[0, 1]);
-    ///     g.cohere(&a, (3..4, ..), &[0, 1]);
-    ///     (a.is_present([2, 0]), a.is_present([3, 0]))
-    /// });
-    /// assert_eq!(there.unwrap(), (false, true));
-    /// ```
-    pub fn limit_copies(&self, bytes: usize) {
-        self.part.limit(bytes);
-    }
-
-    /// How many bytes the pages have that hold copies only.
-    ///
-    /// ```
-    /// let bytes = superstep::Config::new().procs(2).run(|g| g.paged::<u8, 1>([4], [2]).copied_bytes());
-    /// assert_eq!(bytes.unwrap(), 0);
-    /// ```
-    pub fn copied_bytes(&self) -> usize {
-        self.part.copied_bytes()
-    }
-
-    /// Makes room for copies of a section before coherence brings them, and says whether all of it is present.
-    ///
-    /// The first coherence call then costs what later ones do. Where all is present, a loop over the section need not
-    /// ask again, and slices of it can be had.
-    ///
-    /// ```
-    /// let there = superstep::Config::new().procs(2).run(|g| {
-    ///     let a = g.paged::<u8, 1>([4], [2]);
-    ///     let before = a.prefetch(..);
-    ///     g.cohere(&a, .., &[0, 1]);
-    ///     (before, a.prefetch(..))
-    /// });
-    /// assert_eq!(there.unwrap(), (false, true));
-    /// ```
-    ///
-    /// # Panics
-    ///
-    /// If there is no such section, or if the system has no memory for its pages.
-    #[track_caller]
-    pub fn prefetch(&self, section: impl Section<N>) -> bool {
-        let site = Location::caller();
-        let spans = self.check_section(&section, site).unwrap_or_else(|error| error.raise());
-        let mut is_present = true;
-        self.part.layout.pieces(&spans, |piece| {
-            let made = self.part.make_room(piece.page);
-            made.unwrap_or_else(|error| self.core.error(error.kind(), error, site).raise());
-            is_present &= self.part.missing(piece.page, piece.range()).is_none();
-        });
-        is_present
     }
 
     /// The page and the offset of an element, or an error where there is none.
@@ -508,10 +333,7 @@ impl<T: Element, const N: usize> Paged<T, N> {
 
     /// Refuses a section that the array does not have.
     pub(super) fn check_section(&self, section: &impl Section<N>, site: &Location<'_>) -> Result<[Span; N]> {
-        section.spans(&self.locator.shape).map_err(|bad| match bad {
-            BadSection::Beyond(what) => self.core.error_of(ErrorKind::OutOfBounds, what, &*self.part, site),
-            BadSection::Contradicts(what) => self.core.error_of(ErrorKind::BadSection, what, &*self.part, site),
-        })
+        section.spans(&self.locator.shape).map_err(|(kind, what)| self.core.error_of(kind, what, &*self.part, site))
     }
 
     #[cold]
@@ -538,14 +360,6 @@ fn joined<const N: usize>(first: usize, middle: usize, last: usize) -> [usize; N
         _ if dimension + 1 == N => last,
         _ => middle,
     })
-}
-
-impl<T: Element, const N: usize> Drop for Paged<T, N> {
-    fn drop(&mut self) {
-        if self.core.phase.get() != Phase::Ended {
-            self.core.registry().drop_object(self.number);
-        }
-    }
 }
 
 impl<T: Element, const N: usize> std::fmt::Debug for Paged<T, N> {

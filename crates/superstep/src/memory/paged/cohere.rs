@@ -14,16 +14,15 @@
 
 use super::{
     access::Paged,
-    flight::Since,
     layout::Piece,
-    letter::{Call, Mark, Other, Received, Sender, Source, Writes},
+    news::{Call, Mark, News, NewsWriter, Other, Writes},
 };
 use crate::{
-    engine::{Element, Group, damaged},
+    engine::{Element, Group},
     error::{Error, ErrorKind, Result, place},
     memory::section::Section,
 };
-use std::{collections::HashMap, iter::once, ops::Range, panic::Location};
+use std::panic::Location;
 
 /// A coherence call that was begun, and has to be [finished](Self::finish).
 ///
@@ -161,9 +160,9 @@ impl Group {
     ///
     /// # Panics
     ///
-    /// As [`cohere`](Self::cohere). All processors fail where the owner of an element makes a further call on it before
-    /// it has finished one in which another wrote it, unless the owner has written it anew: the further call has told
-    /// others the old value.
+    /// As [`cohere`](Self::cohere). All processors fail if the owner of an element begins a further call on it before
+    /// it has finished one that brings the write of another, unless the owner has written the element again: the
+    /// further call has told others the old value.
     #[track_caller]
     pub fn begin_cohere<'a, T: Element, const N: usize>(
         &'a self,
@@ -172,7 +171,7 @@ impl Group {
         ranks: &[usize],
     ) -> Cohering<'a, T, N> {
         let begun = self.begin(a, &section, ranks, Location::caller(), false).unwrap_or_else(|error| error.raise());
-        a.core.begun.borrow_mut().push(begun.site);
+        a.part.channel().begin(begun.site);
         Cohering { array: a, begun: Some(begun), _group: self }
     }
 
@@ -191,7 +190,7 @@ impl Group {
             let what = format!("rank {rank} of the group that made this array has left with its part of it");
             return Err(core.error(ErrorKind::Departed, what, site));
         }
-        let me = core.rank.get();
+        let (me, channel) = (core.rank(), a.part.channel());
         ranks.iter().try_for_each(|&rank| core.check_rank(rank, site))?;
         if !ranks.contains(&me) {
             let what = format!("rank {me} is not among the ranks {ranks:?} that it makes coherent; name it as well");
@@ -200,16 +199,16 @@ impl Group {
         let mut ranks = ranks.to_vec();
         ranks.sort_unstable();
         ranks.dedup();
-        let call = Call { number: a.number, spans: a.check_section(section, site)?, ranks };
+        let call = Call { number: a.core.number, spans: a.check_section(section, site)?, ranks };
         let pieces = a.check_pieces(&call, site)?;
         let writes = a.take_writes(&pieces);
         let pages = &a.pages;
-        let sender = Sender { pages, call: &call, site, pieces: &pieces, rank: me, writes: &writes, lends };
+        let sender = NewsWriter { pages, call: &call, site, pieces: &pieces, rank: me, writes: &writes, lends };
         let mut letters = Vec::with_capacity(call.ranks.len());
         for &to in call.ranks.iter().filter(|&&to| to != me) {
-            let shares = core.circle.borrow().shares(to);
-            let mut letter = sender.letter(shares, core.spare_letter()).ok_or_else(|| a.still_borrowed(site))?;
-            letters.push(core.send_letter(to, &mut letter)?);
+            let shares = core.wire.circle().shares(to);
+            let mut letter = sender.letter(shares, channel.spare_letter()).ok_or_else(|| a.still_borrowed(site))?;
+            letters.push(channel.send(to, &mut letter)?);
         }
         let written = writes.own.iter().chain(&writes.foreign).copied();
         let number = a.part.flight.enter(!lends, &pieces, written, site);
@@ -242,11 +241,7 @@ impl<T: Element, const N: usize> Cohering<'_, T, N> {
     fn finish_at(&mut self, site: &'static Location<'static>) -> Result {
         let Some(begun) = self.begun.take() else { return Ok(()) };
         let (array, core) = (self.array, &self.array.core);
-        let mut all = core.begun.borrow_mut();
-        if let Some(at) = all.iter().position(|&other| std::ptr::eq(other, begun.site)) {
-            all.remove(at);
-        }
-        drop(all);
+        array.part.channel().finish(begun.site);
         if let Some(piece) = begun.pieces.iter().find(|piece| array.pages.has_slice(piece.page)) {
             let at = array.part.layout.index(piece.page, piece.offset);
             let what = format!("a slice of the page of element {at:?} is still borrowed; drop it before finish");
@@ -297,7 +292,7 @@ impl<T: Element, const N: usize> Paged<T, N> {
 
     /// What this processor wrote of the pieces; from now on it counts as taken in.
     fn take_writes(&self, pieces: &[Piece]) -> Writes<T> {
-        let mut writes = Writes::default();
+        let mut writes = Writes { own: Vec::new(), foreign: Vec::new(), values: Vec::new() };
         for (number, piece) in pieces.iter().enumerate() {
             let (page, range) = (piece.page, piece.range());
             let runs = self.part.written(page, &range);
@@ -324,13 +319,13 @@ impl<T: Element, const N: usize> Paged<T, N> {
     /// Waits for the letters of all others, and takes in what they say.
     fn finish(&self, begun: Begun<T, N>) -> Result {
         let Begun { call, pieces, writes, letters: numbers, number, site } = begun;
-        let me = self.part.rank;
+        let (me, channel) = (self.part.rank, self.part.channel());
         let mut letters = Vec::with_capacity(call.ranks.len());
         for (&from, number) in call.ranks.iter().filter(|&&from| from != me).zip(numbers) {
-            let letter = self.core.await_letter(from, number, site)?;
-            match Received::read(from, letter, &call, &pieces)? {
+            let letter = channel.receive(&self.core, from, number, site)?;
+            match News::read(from, letter, &call, &pieces)? {
                 Ok((letter, spare)) => {
-                    self.core.keep_letter(spare);
+                    channel.keep_letter(spare);
                     letters.push(letter);
                 }
                 Err(other) => return Err(self.mismatch(&call, site, from, &other)),
@@ -355,78 +350,6 @@ impl<T: Element, const N: usize> Paged<T, N> {
         Ok(())
     }
 
-    /// Takes the owner's values of a piece, except where this processor has, or had and dropped, something newer.
-    fn take_in(&self, piece: &Piece, values: Source<'_, T>, since: &Since<'_>) -> Result {
-        let (page, range) = (piece.page, piece.range());
-        let mut newer = self.part.written(page, &range);
-        newer.extend(since.newer(page, &range));
-        for run in gaps(&range, newer) {
-            self.part.make_room(page)?;
-            let values = values.part(run.start - range.start..run.end - range.start);
-            let is_in = match values {
-                Source::Bytes(bytes) => self.pages.fill_bytes(page, run.start, bytes),
-                Source::Values(values) => self.pages.fill(page, run.start, values),
-            };
-            if !is_in {
-                return Err(damaged());
-            }
-            self.part.make_present(page, run);
-        }
-        // What was there and what has come may be one run now.
-        if self.part.missing(page, range.clone()).is_none() {
-            self.part.make_present(page, range);
-        }
-        Ok(())
-    }
-
-    /// Finds the value of each element that was written by another than its owner.
-    ///
-    /// From the highest rank down: what a rank wrote of others' elements replaces what higher ones wrote; and where an
-    /// owner wrote, its value, which is in place already, replaces theirs.
-    fn resolve(&self, pieces: &[Piece], mut all: Vec<(usize, Writes<T>)>, since: &Since<'_>) -> Result {
-        all.sort_by_key(|&(rank, _)| std::cmp::Reverse(rank));
-        let mut found: HashMap<(usize, usize), (T, usize)> = HashMap::new();
-        let places = |mark: Mark| {
-            let piece = &pieces[mark.piece as usize];
-            let first = piece.offset + mark.at as usize;
-            (first..first + mark.len as usize).map(move |offset| (piece.page, offset))
-        };
-        for (rank, writes) in all {
-            let foreign = writes.foreign.into_iter().flat_map(places);
-            found.extend(foreign.zip(writes.values.into_iter().map(|value| (value, rank))));
-            for place in writes.own.into_iter().flat_map(places) {
-                found.remove(&place);
-            }
-        }
-        // Peers may still be reading what they were lent.
-        self.part.reclaim(&self.core)?;
-        for ((page, offset), (value, writer)) in found {
-            if let Some(told) = since.told_old(page, offset) {
-                self.check_told([page, offset], writer, told)?;
-            }
-            let is_newest = !since.has_newer(page, offset) && self.part.written(page, &(offset..offset + 1)).is_empty();
-            if is_newest && !self.pages.poke(page, offset, value) {
-                return Err(damaged());
-            }
-        }
-        Ok(())
-    }
-
-    /// Refuses a value of another for an element of which this processor, its owner, has told the old one elsewhere.
-    #[cold]
-    fn check_told(&self, [page, offset]: [usize; 2], writer: usize, told: &Location<'_>) -> Result {
-        let (at, me) = (self.part.layout.index(page, offset), self.part.rank);
-        if self.part.layout.owner(at) != me {
-            return Ok(());
-        }
-        let what = format!(
-            "rank {writer} wrote element {at:?} of rank {me}, which made the coherence call at {} on it before it had \
-             finished the one that takes this in; finish a call before the next one on what others write",
-            place(told)
-        );
-        Err(Error::new(ErrorKind::CoherenceMismatch, what))
-    }
-
     /// Members of a set made different calls: all of them get the same error, and so does everybody.
     #[cold]
     fn mismatch(&self, call: &Call<N>, site: &Location<'_>, from: usize, other: &Other) -> Error {
@@ -438,32 +361,6 @@ impl<T: Element, const N: usize> Paged<T, N> {
              the same order",
             low.0, low.1, low.2, high.0, high.1, high.2
         );
-        let message = format!("step {} of group {}: {what}", self.core.steps.get(), self.core.path());
-        self.core.give_up(&Error::placed(ErrorKind::CoherenceMismatch, message))
-    }
-}
-
-/// What of `range` is in none of these runs of it, which may overlap.
-fn gaps(range: &Range<usize>, mut runs: Vec<Range<usize>>) -> impl Iterator<Item = Range<usize>> + use<> {
-    runs.sort_unstable_by_key(|run| run.start);
-    let mut at = range.start;
-    runs.into_iter().chain(once(range.end..range.end)).filter_map(move |run| {
-        let gap = at..run.start;
-        at = at.max(run.end);
-        (!gap.is_empty()).then_some(gap)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn gaps_are_what_no_run_has() {
-        let found = |range, runs| gaps(&range, runs).map(|gap| (gap.start, gap.end)).collect::<Vec<_>>();
-        assert_eq!(found(2..9, vec![]), [(2, 9)]);
-        assert_eq!(found(2..9, vec![4..5, 2..3, 4..7]), [(3, 4), (7, 9)]);
-        assert_eq!(found(2..9, vec![5..9, 2..6]), []);
-        assert_eq!(found(2..2, vec![]), []);
+        self.core.give_up(&Error::placed(ErrorKind::CoherenceMismatch, self.core.in_step(what)))
     }
 }

@@ -5,7 +5,7 @@
 //! a later one has told or brought is newer than what an earlier one brings when it is finished at last. That holds
 //! where the newer is not here any more, because its page was dropped meanwhile: the older must not come in its place.
 
-use super::{layout::Piece, letter::Mark};
+use super::{layout::Piece, news::Mark};
 use std::{
     cell::{Ref, RefCell},
     ops::Range,
@@ -24,7 +24,7 @@ struct Call {
 }
 
 impl Call {
-    /// What of a run of a page this processor cannot take from a call before this one.
+    /// The parts of a run for which this call has something newer than the calls before it.
     fn newer(&self, page: usize, range: &Range<usize>) -> impl Iterator<Item = Range<usize>> {
         within(if self.is_finished { &self.pieces } else { &self.written }, page, range)
     }
@@ -36,7 +36,7 @@ impl Call {
     }
 }
 
-/// What a list of pieces, which are in order, has of a run of a page.
+/// The parts of a run that sorted pieces cover.
 fn within(pieces: &[Piece], page: usize, range: &Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let (start, end) = (range.start, range.end);
     let first = pieces.partition_point(|piece| (piece.page, piece.range().end) <= (page, start));
@@ -51,7 +51,7 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    /// Notes a call, if it can be outlasted by another or outlast one itself; returns its number among those.
+    /// Notes a call, if calls may overlap it; returns its number among those.
     pub(super) fn enter(
         &self,
         is_begun: bool,
@@ -74,7 +74,6 @@ impl Flight {
         Some(number)
     }
 
-    /// Notes that a call is finished.
     pub(super) fn finish(&self, number: Option<u64>) {
         let Some(number) = number else { return };
         let mut calls = self.calls.borrow_mut();
@@ -101,7 +100,6 @@ impl Flight {
     }
 }
 
-/// The calls since one was begun.
 pub(super) struct Since<'a>(Ref<'a, [Call]>);
 
 impl Since<'_> {
@@ -115,7 +113,7 @@ impl Since<'_> {
         self.newer(page, &(offset..offset + 1)).next().is_some()
     }
 
-    /// Where others were told what an element was before, though this processor had not written it again.
+    /// Where others were first told an old value of an element, if this processor had not written it again.
     pub(super) fn told_old(&self, page: usize, offset: usize) -> Option<&'static Location<'static>> {
         // What this processor has told first is what the calls behind that one go on with.
         let first = self.0.iter().find_map(|call| call.told(page, offset).map(|is_written| (is_written, call.site)));

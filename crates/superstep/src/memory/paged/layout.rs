@@ -16,7 +16,7 @@ use crate::{
     memory::{array::Divisor, section::Span},
 };
 use fabric::Lines;
-use std::ops::Range;
+use std::{array, ops::Range};
 
 /// The pages of an array that is dealt round element by element.
 const CYCLIC_PAGE: usize = 64;
@@ -79,11 +79,9 @@ impl Piece {
     }
 }
 
-/// How an array lies.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout<const N: usize> {
     pub(super) locator: Locator<N>,
-    /// The extents of a block.
     pub(super) block: [usize; N],
     /// How many blocks there are in each dimension.
     grid: [usize; N],
@@ -112,10 +110,7 @@ impl<const N: usize> Layout<N> {
             count.ok_or_else(too_many)?;
         }
         // A block that is longer than the array is as long.
-        let mut block = block;
-        for (block, &extent) in block.iter_mut().zip(&shape) {
-            *block = (*block).min(extent.max(1));
-        }
+        let block: [usize; N] = array::from_fn(|dimension| block[dimension].min(shape[dimension].max(1)));
         let is_whole = |dimension: usize| block[dimension] >= shape[dimension];
         let direction = (0..N).max_by_key(|&d| (block[d], is_whole(d), d)).expect("there is a dimension");
         let (extent, line) = (block[direction], shape[direction]);
@@ -140,22 +135,17 @@ impl<const N: usize> Layout<N> {
                 bits += shape[dimension].checked_next_power_of_two().ok_or_else(too_many)?.ilog2();
             }
         }
-        let mut grid = [0; N];
-        for dimension in 0..N {
-            grid[dimension] = shape[dimension].div_ceil(block[dimension]);
-        }
+        let grid = array::from_fn(|dimension| shape[dimension].div_ceil(block[dimension]));
         let (by_block, by_size) = (block.map(Divisor::new), Divisor::new(size));
         let locator = Locator { shape, right, left, mask, none: if direction + 1 == N { 0 } else { usize::MAX } };
         Ok(Self { locator, block, grid, by_block, size, by_size, direction, lines, pages })
     }
 
-    /// Whether pages have elements of one member with others' in between. A page that is no longer than a block meets
-    /// two of them at most.
+    /// Whether a page may have elements of one member with others' between: only if it is longer than a block.
     pub(super) fn scatters(&self) -> bool {
         self.size > 1 && self.lines.page.min(self.lines.line) > self.block[self.direction]
     }
 
-    /// Which member owns an element that there is.
     #[inline]
     pub(super) fn owner(&self, at: [usize; N]) -> usize {
         let mut number = 0;
@@ -188,10 +178,7 @@ impl<const N: usize> Layout<N> {
         let spans = spans.map(Span::upwards);
         let mut counts = [0; N];
         loop {
-            let mut at = [0; N];
-            for dimension in 0..N {
-                at[dimension] = spans[dimension].index(counts[dimension]);
-            }
+            let at = array::from_fn(|dimension| spans[dimension].index(counts[dimension]));
             self.line(&spans[self.direction], at, &mut visit);
             // The next line: as an odometer runs, past the dimension that the line has.
             let mut dimensions = (0..N).rev().filter(|&dimension| dimension != self.direction);
@@ -209,7 +196,6 @@ impl<const N: usize> Layout<N> {
         }
     }
 
-    /// The pieces of one line of a section.
     fn line(&self, span: &Span, mut at: [usize; N], visit: &mut impl FnMut(Piece)) {
         let (direction, block) = (self.direction, self.block[self.direction]);
         let mut piece = |at: [usize; N], len: usize| {

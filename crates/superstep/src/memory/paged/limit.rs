@@ -7,10 +7,11 @@
 use fabric::{Lines, Pages};
 use std::{hint::black_box, sync::OnceLock, time::Instant};
 
-/// The limit in bytes, the same for all threads of a process.
+/// The limit in bytes, the same for all threads of a process. Simulated processors have one that does not depend on the
+/// machine, so that their runs can be repeated.
 pub(super) fn lent_from() -> usize {
     static LIMIT: OnceLock<usize> = OnceLock::new();
-    *LIMIT.get_or_init(measured)
+    if fabric::sim::is_here() { SIMULATED } else { *LIMIT.get_or_init(measured) }
 }
 
 /// Pieces of a page each that are copied and lent, and how often.
@@ -19,10 +20,10 @@ const ROUNDS: usize = 8;
 /// How many elements of 8 bytes a short and a long piece have.
 const SHORT: usize = 8;
 const LONG: usize = 512;
-/// Between these the limit lies, whatever a disturbed clock says; and it is the upper one where there is no memory to
-/// measure with.
+/// The limit lies between these, whatever a disturbed clock says. Without memory to measure it is the upper one.
 const LEAST: usize = 64;
 const MOST: usize = 4096;
+const SIMULATED: usize = 256;
 
 fn measured() -> usize {
     let all: Vec<usize> = (0..PIECES).collect();

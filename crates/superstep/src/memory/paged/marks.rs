@@ -20,12 +20,10 @@ impl Bits {
         })
     }
 
-    /// How many bytes it has.
     pub(super) fn bytes(&self) -> usize {
         8 * self.words.capacity()
     }
 
-    /// How many offsets are in the set.
     pub(super) fn count(&self) -> usize {
         self.count
     }

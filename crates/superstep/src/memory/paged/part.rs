@@ -4,23 +4,25 @@
 //! single run cannot say it, sets beside the table do; the run that is shown is then one of several.
 
 use super::{
+    channel::Channel,
     flight::Flight,
     layout::{Layout, Piece},
     marks::Bits,
 };
 use crate::{
-    engine::{Core, Element, Object},
+    engine::{Element, Renumbers, Tenant, hooks},
     error::{Error, ErrorKind, Result, place},
     memory::section::Span,
 };
 use fabric::Pages;
 use std::{
     any::type_name,
-    cell::{Cell, RefCell},
+    cell::{Cell, OnceCell, RefCell},
     collections::HashMap,
     hint::black_box,
     ops::Range,
     panic::Location,
+    rc::Rc,
 };
 
 /// How often this processor looks whether what it has lent is back before it takes it back.
@@ -28,7 +30,7 @@ const LOOKS: u32 = 2_000;
 
 /// What a run in the table cannot say about a page.
 #[derive(Default)]
-struct Scattered {
+pub(super) struct Scattered {
     /// All that is there, what the table shows included.
     present: Option<Bits>,
     /// All that was written, besides what the table notes.
@@ -36,14 +38,14 @@ struct Scattered {
 }
 
 /// The pages that hold copies only.
-struct Copies {
+pub(super) struct Copies {
     /// When each was last made coherent.
-    ages: HashMap<usize, u64>,
+    pub(super) ages: HashMap<usize, u64>,
     /// How many coherence calls there were.
-    now: u64,
-    bytes: usize,
+    pub(super) now: u64,
+    pub(super) bytes: usize,
     /// How many bytes there may be.
-    limit: usize,
+    pub(super) limit: usize,
 }
 
 pub(super) struct Part<T, const N: usize> {
@@ -51,12 +53,14 @@ pub(super) struct Part<T, const N: usize> {
     pub(super) layout: Layout<N>,
     /// This processor's rank when the array was made.
     pub(super) rank: usize,
-    scattered: RefCell<HashMap<usize, Scattered>>,
-    copies: RefCell<Copies>,
+    pub(super) scattered: RefCell<HashMap<usize, Scattered>>,
+    pub(super) copies: RefCell<Copies>,
     /// A member that has left.
     pub(super) lost: Cell<Option<usize>>,
     /// Coherence calls that are under way at the same time.
     pub(super) flight: Flight,
+    /// The group's letters, since all members have made the array.
+    channel: OnceCell<Rc<Channel>>,
     site: &'static Location<'static>,
 }
 
@@ -84,6 +88,7 @@ impl<T: Element, const N: usize> Part<T, N> {
             copies: RefCell::new(copies),
             lost: Cell::new(None),
             flight: Flight::default(),
+            channel: OnceCell::new(),
             site,
         };
         drop(rooted);
@@ -167,7 +172,7 @@ impl<T: Element, const N: usize> Part<T, N> {
     }
 
     /// Whether anything of a page was written since it was last taken in.
-    fn is_written(&self, page: usize) -> bool {
+    pub(super) fn is_written(&self, page: usize) -> bool {
         let is_scattered = || self.scattered.borrow().get(&page).is_some_and(|page| page.written.is_some());
         !self.pages.noted(page).is_empty() || is_scattered()
     }
@@ -237,13 +242,22 @@ impl<T: Element, const N: usize> Part<T, N> {
         Ok(())
     }
 
-    /// Waits until peers have read what they were lent, and takes back what they do not read soon.
-    #[inline]
-    pub(super) fn reclaim(&self, core: &Core) -> Result {
-        if self.pages.reclaim() { Ok(()) } else { self.await_return(core) }
+    /// Lets the array's calls go through the group's channel.
+    pub(super) fn open(&self, channel: Rc<Channel>) {
+        self.channel.get_or_init(|| channel);
     }
 
-    fn await_return(&self, core: &Core) -> Result {
+    pub(super) fn channel(&self) -> &Channel {
+        self.channel.get().expect("whoever has the array has made it with all others")
+    }
+
+    /// Waits until peers have read what they were lent, and takes back what they do not read soon.
+    #[inline]
+    pub(super) fn reclaim(&self) -> Result {
+        if self.pages.reclaim() { Ok(()) } else { self.await_return() }
+    }
+
+    fn await_return(&self) -> Result {
         // A copy that is under way is soon done; making one takes longer.
         for _ in 0..LOOKS {
             if self.pages.reclaim() {
@@ -253,70 +267,9 @@ impl<T: Element, const N: usize> Part<T, N> {
         }
         // Who has begun a call and not finished it may not read for long, or wait for this processor elsewhere.
         while !self.pages.take_back() {
-            core.pause()?;
+            self.channel().pause()?;
         }
         Ok(())
-    }
-
-    /// Limits how many bytes copies may have.
-    pub(super) fn limit(&self, bytes: usize) {
-        self.copies.borrow_mut().limit = bytes;
-        self.drop_oldest();
-    }
-
-    /// How many bytes copies have.
-    pub(super) fn copied_bytes(&self) -> usize {
-        self.copies.borrow().bytes
-    }
-
-    /// A coherence call has brought these pieces: they are the youngest, and the oldest may go.
-    pub(super) fn age(&self, pieces: &[Piece]) {
-        let mut copies = self.copies.borrow_mut();
-        if copies.ages.is_empty() {
-            return;
-        }
-        copies.now += 1;
-        let now = copies.now;
-        for piece in pieces.iter().filter(|piece| piece.owner != self.rank) {
-            if let Some(age) = copies.ages.get_mut(&piece.page) {
-                *age = now;
-            }
-        }
-        drop(copies);
-        self.drop_oldest();
-    }
-
-    /// Drops the pages that were not made coherent for longest, until the rest is within the limit. What the last call
-    /// has brought stays, and so does what was written here and not made coherent since.
-    fn drop_oldest(&self) {
-        let copies = self.copies.borrow();
-        if copies.bytes <= copies.limit {
-            return;
-        }
-        let old = copies.ages.iter().filter(|&(_, &age)| age < copies.now);
-        let mut old: Vec<(u64, usize)> = old.map(|(&page, &age)| (age, page)).collect();
-        drop(copies);
-        old.sort_unstable();
-        for (_, page) in old {
-            let copies = self.copies.borrow();
-            if copies.bytes <= copies.limit {
-                return;
-            }
-            drop(copies);
-            self.drop_copy(page);
-        }
-    }
-
-    /// Drops a page that holds copies only, unless something on it was written and not made coherent since: a call that
-    /// was begun and is not finished has made nothing coherent yet.
-    pub(super) fn drop_copy(&self, page: usize) {
-        if self.is_written(page) || self.flight.holds(page) || !self.pages.remove(page) {
-            return;
-        }
-        self.scattered.borrow_mut().remove(&page);
-        let mut copies = self.copies.borrow_mut();
-        copies.ages.remove(&page);
-        copies.bytes -= self.pages.room(page) * size_of::<T>();
     }
 }
 
@@ -345,12 +298,16 @@ fn owned_pages<const N: usize>(layout: &Layout<N>, rank: usize) -> Option<Vec<us
     (!is_short).then_some(pages)
 }
 
-impl<T: Element, const N: usize> Object for Part<T, N> {
+impl<T: Element, const N: usize> Tenant for Part<T, N> {
     fn describe(&self) -> String {
         let (shape, block) = (self.layout.locator.shape, self.layout.block);
         format!("paged array {shape:?} of {} in blocks of {block:?} of {}", type_name::<T>(), place(self.site))
     }
 
+    hooks!(renumbers);
+}
+
+impl<T: Element, const N: usize> Renumbers for Part<T, N> {
     fn renumber(&self, stayed: &[usize]) {
         let left = (0..).zip(stayed).find(|&(rank, &stayed)| rank != stayed).map_or(stayed.len(), |(rank, _)| rank);
         self.lost.set(self.lost.get().or(Some(left)));

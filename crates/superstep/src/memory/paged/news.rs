@@ -5,19 +5,22 @@
 //! Between members that share memory, long pieces are lent and the rest moves in one buffer; elsewhere all of a letter
 //! is one string of bytes.
 
-use super::{layout::Piece, limit::lent_from};
+use super::{
+    channel::{open_letter, opened},
+    layout::Piece,
+    limit::lent_from,
+};
 use crate::{
-    engine::{Element, damaged, open_letter, opened, push_words, read_words},
+    engine::{Element, damaged, read_words},
     error::Result,
     memory::section::Span,
 };
-use fabric::{Lent, Pages, Tray};
+use fabric::{Lent, Pages, Tray, wire::Writer as _};
 use std::{ops::Range, panic::Location};
 
 /// A coherence call: what must be the same on all members of its set.
 #[derive(Clone, Debug)]
 pub(super) struct Call<const N: usize> {
-    /// The array's number in its group.
     pub(super) number: u32,
     pub(super) spans: [Span; N],
     /// Rising, each once.
@@ -31,11 +34,11 @@ impl<const N: usize> Call<N> {
     }
 
     fn write(&self, out: &mut Vec<u8>) {
-        push_words(out, &[u64::from(self.number), N as u64, self.ranks.len() as u64]);
+        out.put([u64::from(self.number), N as u64, self.ranks.len() as u64]);
         for span in self.indices() {
-            push_words(out, &[span.first as u64, span.step as u64, span.count as u64]);
+            out.put([span.first as u64, span.step as u64, span.count as u64]);
         }
-        self.ranks.iter().for_each(|&rank| push_words(out, &[rank as u64]));
+        self.ranks.iter().for_each(|&rank| out.put([rank as u64]));
     }
 
     /// Whether a letter is about this call, and what follows then; else what it is about, in words.
@@ -65,7 +68,6 @@ impl<const N: usize> Call<N> {
     }
 }
 
-/// How messages name a call.
 fn in_words(number: u32, spans: &[Span], ranks: &[usize]) -> String {
     let span = |span: &Span| match span {
         Span { first, count: 0, .. } => format!("{first}..{first}"),
@@ -84,7 +86,6 @@ pub(super) struct Mark {
     pub(super) len: u32,
 }
 
-/// What one member wrote.
 #[derive(Clone, Debug)]
 pub(super) struct Writes<T> {
     /// Of its own pieces.
@@ -94,14 +95,8 @@ pub(super) struct Writes<T> {
     pub(super) values: Vec<T>,
 }
 
-impl<T> Default for Writes<T> {
-    fn default() -> Self {
-        Self { own: Vec::new(), foreign: Vec::new(), values: Vec::new() }
-    }
-}
-
 /// What moves between members that share memory.
-struct Parcel<T> {
+struct MovedNews<T> {
     writes: Writes<T>,
     /// Long pieces, if the sender waits until they are read.
     lent: Option<Lent<T>>,
@@ -110,7 +105,7 @@ struct Parcel<T> {
 }
 
 /// What a letter is made of.
-pub(super) struct Sender<'a, T, const N: usize> {
+pub(super) struct NewsWriter<'a, T, const N: usize> {
     pub(super) pages: &'a Pages<T>,
     pub(super) call: &'a Call<N>,
     pub(super) site: &'a Location<'a>,
@@ -121,7 +116,7 @@ pub(super) struct Sender<'a, T, const N: usize> {
     pub(super) lends: bool,
 }
 
-impl<T: Element, const N: usize> Sender<'_, T, N> {
+impl<T: Element, const N: usize> NewsWriter<'_, T, N> {
     fn own(&self) -> impl Iterator<Item = &Piece> {
         self.pieces.iter().filter(|piece| piece.owner == self.rank)
     }
@@ -147,7 +142,7 @@ impl<T: Element, const N: usize> Sender<'_, T, N> {
             }
         }
         let lent = if self.lends { Some(self.pages.lend(&runs)?) } else { None };
-        letter.moved.push(Box::new(Parcel { writes: self.writes.clone(), lent, values }));
+        letter.moved.push(Box::new(MovedNews { writes: self.writes.clone(), lent, values }));
         Some(letter)
     }
 
@@ -156,7 +151,7 @@ impl<T: Element, const N: usize> Sender<'_, T, N> {
         let marks = self.writes.own.len() + self.writes.foreign.len();
         letter.make_room(16 + 12 * marks + (elements + self.writes.values.len()) * size_of::<T>());
         let bytes = &mut letter.bytes;
-        push_words(bytes, &[self.writes.own.len() as u64, self.writes.foreign.len() as u64]);
+        bytes.put([self.writes.own.len() as u64, self.writes.foreign.len() as u64]);
         for mark in self.writes.own.iter().chain(&self.writes.foreign) {
             for word in [mark.piece, mark.at, mark.len] {
                 bytes.extend_from_slice(&word.to_le_bytes());
@@ -176,15 +171,14 @@ fn is_long<T>(piece: &Piece) -> bool {
     piece.len * size_of::<T>() >= lent_from()
 }
 
-/// The values of a letter.
 enum Values<T> {
     /// All of it, and where the values begin.
     Bytes(Vec<u8>, usize),
-    Parcel(Option<Lent<T>>, Vec<T>),
+    Moved(Option<Lent<T>>, Vec<T>),
 }
 
 /// A letter that has come, about the call that was made here.
-pub(super) struct Received<T> {
+pub(super) struct News<T> {
     pub(super) from: usize,
     pub(super) writes: Writes<T>,
     values: Values<T>,
@@ -196,9 +190,8 @@ pub(super) struct Other {
     pub(super) site: String,
 }
 
-impl<T: Element> Received<T> {
-    /// Reads a letter, and gives back what can be used for another. Nothing in it is believed: what does not fit is an
-    /// error.
+impl<T: Element> News<T> {
+    /// Reads a letter, of which nothing is believed, and gives back its room.
     pub(super) fn read<const N: usize>(
         from: usize,
         letter: Tray,
@@ -210,11 +203,11 @@ impl<T: Element> Received<T> {
         if let Err(call) = call.read(&mut rest)? {
             return Ok(Err(Other { call, site: site.to_string() }));
         }
-        let (writes, values) = if let Some(parcel) = moved.pop() {
-            let parcel = parcel.downcast::<Parcel<T>>().map_err(|_| damaged())?;
-            let Parcel { writes, lent, values } = *parcel;
+        let (writes, values) = if let Some(moved_news) = moved.pop() {
+            let moved = moved_news.downcast::<MovedNews<T>>().map_err(|_| damaged())?;
+            let MovedNews { writes, lent, values } = *moved;
             bytes.clear();
-            (writes, Values::Parcel(lent, values))
+            (writes, Values::Moved(lent, values))
         } else {
             let writes = read_writes(&mut rest)?;
             let start = bytes.len() - rest.len();
@@ -241,7 +234,7 @@ impl<T: Element> Received<T> {
                 let elements: usize = own.map(|piece| piece.len).sum();
                 bytes.len() - start == elements * size_of::<T>()
             }
-            Values::Parcel(lent, values) => {
+            Values::Moved(lent, values) => {
                 let is_lent = |piece: &&Piece| lent.is_some() && is_long::<T>(piece);
                 let short: usize = own.clone().filter(|piece| !is_lent(piece)).map(|piece| piece.len).sum();
                 let long = own.filter(is_lent).map(|piece| piece.len);
@@ -252,26 +245,26 @@ impl<T: Element> Received<T> {
         if is_whole && self.writes.foreign.iter().all(|mark| fits(mark, false)) { Ok(()) } else { Err(damaged()) }
     }
 
-    /// Hands out the values of each piece of the sender, into its place by `put`, which says whether it could be.
-    pub(super) fn unpack(&self, pieces: &[Piece], mut put: impl FnMut(&Piece, Source<'_, T>) -> Result) -> Result {
+    /// Hands `put` the values of each piece that the sender owns.
+    pub(super) fn unpack(&self, pieces: &[Piece], mut put: impl FnMut(&Piece, NewValues<'_, T>) -> Result) -> Result {
         let own = pieces.iter().filter(|piece| piece.owner == self.from);
         match &self.values {
             Values::Bytes(bytes, start) => {
                 let mut rest = &bytes[*start..];
                 for piece in own {
                     let (head, tail) = rest.split_at_checked(piece.len * size_of::<T>()).ok_or_else(damaged)?;
-                    put(piece, Source::Bytes(head))?;
+                    put(piece, NewValues::Bytes(head))?;
                     rest = tail;
                 }
             }
-            Values::Parcel(lent, values) => {
+            Values::Moved(lent, values) => {
                 let (mut runs, mut rest) = (lent.iter().flat_map(Lent::runs), values.as_slice());
                 for piece in own {
                     if lent.is_some() && is_long::<T>(piece) {
-                        put(piece, Source::Values(runs.next().ok_or_else(damaged)?))?;
+                        put(piece, NewValues::Values(runs.next().ok_or_else(damaged)?))?;
                     } else {
                         let (head, tail) = rest.split_at_checked(piece.len).ok_or_else(damaged)?;
-                        put(piece, Source::Values(head))?;
+                        put(piece, NewValues::Values(head))?;
                         rest = tail;
                     }
                 }
@@ -283,12 +276,12 @@ impl<T: Element> Received<T> {
 
 /// Values on their way into a page.
 #[derive(Clone, Copy)]
-pub(super) enum Source<'a, T> {
+pub(super) enum NewValues<'a, T> {
     Bytes(&'a [u8]),
     Values(&'a [T]),
 }
 
-impl<T> Source<'_, T> {
+impl<T> NewValues<'_, T> {
     /// The values of some of its elements.
     pub(super) fn part(&self, range: Range<usize>) -> Self {
         match self {

@@ -1,7 +1,7 @@
 //! Letters between members of a group outside of its boundaries, for those who synchronise with some of the others.
 //!
-//! A group that has made a paged array has a post: a circle of its own, of which only letters and counts are used. A
-//! letter opens with the place in the program that it was sent from.
+//! A group that has made a paged array has a channel: a circle of its own, of which only letters and counts are used. A
+//! letter opens with the site that it was sent from.
 //!
 //! Whoever sends a letter here waits for one in return. So a letter that has come to a member that is at a boundary can
 //! never be answered, because its sender will not get to that boundary: some have made a call that others have not, and
@@ -16,18 +16,31 @@
 //! the chain; when the letter that was on its way has come and the wait goes on, a further chain is sent. So the member
 //! that was last to wait, or to get such a letter, finds the circle.
 
-use super::{
-    boundary::Kind,
-    core::{Core, Joint},
-    exchange::damaged,
+use crate::{
+    engine::{Core, Joint, Membership, Occasion, SideChannel, damaged, give_up},
+    error::{Error, ErrorKind, Result, place},
 };
-use crate::error::{Error, ErrorKind, Result, place};
-use fabric::{Circle, Counts, Failure, Tray};
+use fabric::{
+    Circle, Counts, Tray,
+    wire::{Damaged, Reader, Writer},
+};
 use serde::{Deserialize, Serialize};
-use std::{collections::VecDeque, panic::Location};
+use std::{
+    cell::{RefCell, RefMut},
+    collections::VecDeque,
+    panic::Location,
+    rc::Rc,
+};
 
-/// A member's end of the post.
-pub(crate) struct Post {
+/// A member's end of the channel of a group.
+pub(super) struct Channel {
+    end: RefCell<End>,
+    /// Where calls were begun that are not finished yet.
+    begun: RefCell<Vec<&'static Location<'static>>>,
+}
+
+/// What changes with every letter, and anew with every numbering.
+struct End {
     circle: Box<dyn Circle>,
     /// What has come and was not asked for yet, with its sender and its number among the letters of that one.
     kept: VecDeque<(usize, u64, Tray)>,
@@ -51,8 +64,8 @@ struct Chain {
 /// In the place of a line, at the head of a letter: it is a chain.
 const CHAIN: u32 = u32::MAX;
 
-/// How often a member looks for a letter before it asks whether others wait in a circle with it, and rests: longer than
-/// an answer takes that is under way, and not so long that others want for the core.
+/// How often a member looks for a letter before it sends a chain and rests: longer than an answer takes, and short
+/// enough to leave the core to others.
 const LOOKS: u32 = 400;
 
 /// What a member heard while it waited.
@@ -63,13 +76,12 @@ enum Heard {
     Circle(Vec<(usize, String)>),
 }
 
-impl Post {
+impl End {
     fn new(circle: Box<dyn Circle>) -> Self {
         let size = circle.size();
         Self { circle, kept: VecDeque::new(), sent: vec![0; size], came: vec![0; size], waits: None, spare: Vec::new() }
     }
 
-    /// Takes in one letter, if there is one.
     fn take_in(&mut self) -> Result<Heard> {
         let mut letter = Tray::default();
         let Some(from) = self.circle.next_letter(&mut letter)? else { return Ok(Heard::Nothing) };
@@ -97,6 +109,25 @@ impl Post {
             self.send_chain(*to, chain.members)?;
         }
         Ok(Heard::Letter)
+    }
+
+    /// Waits until every member has entered the same count. Returns a letter that has come meanwhile, if one has.
+    fn count(&mut self, me: &Membership) -> Result<Option<(usize, u64, Tray)>> {
+        self.circle.enter_count(Counts::default())?;
+        let mut waiting = me.pen.waiting();
+        loop {
+            if let Some(stray) = self.kept.pop_front() {
+                return Ok(Some(stray));
+            }
+            if !matches!(self.take_in()?, Heard::Nothing) {
+                continue;
+            }
+            if self.circle.counted()?.is_some() {
+                return Ok(None);
+            }
+            waiting.begin(|| None);
+            self.circle.rest()?;
+        }
     }
 
     fn send_chain(&mut self, to: usize, members: Vec<(usize, String)>) -> Result {
@@ -148,77 +179,49 @@ impl Post {
     }
 }
 
-/// Writes the place that a letter is sent from.
-pub(crate) fn open_letter(site: &Location<'_>, out: &mut Vec<u8>) {
-    out.extend_from_slice(&site.line().to_le_bytes());
-    out.extend_from_slice(&(site.file().len() as u32).to_le_bytes());
-    out.extend_from_slice(site.file().as_bytes());
-}
-
-/// The place that a letter was sent from.
-#[derive(Clone, Copy)]
-pub(crate) struct SentFrom<'a> {
-    file: &'a [u8],
-    line: u32,
-}
-
-impl std::fmt::Display for SentFrom<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}", String::from_utf8_lossy(self.file), self.line)
-    }
-}
-
-/// The place that a letter was sent from, and what else it says.
-pub(crate) fn opened(letter: &[u8]) -> Result<(SentFrom<'_>, &[u8])> {
-    let (line, rest) = letter.split_first_chunk().ok_or_else(damaged)?;
-    let (len, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
-    let (file, rest) = rest.split_at_checked(u32::from_le_bytes(*len) as usize).ok_or_else(damaged)?;
-    Ok((SentFrom { file, line: u32::from_le_bytes(*line) }, rest))
-}
-
-impl Core {
-    /// Opens the group's post, if it has none. All members do it together.
-    pub(crate) fn open_post(&self) {
-        if self.post.borrow().is_none() {
-            let members: Vec<usize> = (0..self.size.get()).collect();
-            let name = self.name(Joint::Post, 0);
-            let circle = self.circle.borrow().join(name, &members, self.rank.get());
-            *self.post.borrow_mut() = Some(Post::new(circle));
-            self.has_post.set(true);
+impl Channel {
+    /// The channel of the group. All members open it together, with the tenant of this number, if there is none.
+    pub(super) fn of(core: &Core, number: u32) -> Rc<Self> {
+        if let Some(channel) = core.state::<Self>() {
+            return channel;
         }
+        let members: Vec<usize> = (0..core.size()).collect();
+        let circle = core.wire.circle().join(core.name(Joint::Tenant, number.into()), &members, core.rank());
+        let channel = Rc::new(Self { end: RefCell::new(End::new(circle)), begun: RefCell::default() });
+        core.keep_state(Rc::clone(&channel));
+        core.wire.add_channel(Rc::clone(&channel) as Rc<dyn SideChannel>);
+        channel
     }
 
-    /// Lets the post follow a new numbering.
-    pub(super) fn move_post(&self, stayed: &[usize], rank: usize) {
-        if let Some(post) = &mut *self.post.borrow_mut() {
-            let name = self.name(Joint::Rest, 0);
-            *post = Post::new(post.circle.join(name, stayed, rank));
-        }
-    }
-
-    fn with_post<R>(&self, body: impl FnOnce(&mut Post) -> Result<R>) -> Result<R> {
-        body(self.post.borrow_mut().as_mut().expect("whoever uses the post has opened it"))
+    fn end(&self) -> RefMut<'_, End> {
+        self.end.borrow_mut()
     }
 
     /// Sends a letter, and returns its number among those to `to`; the one in return has the same number, because each
     /// two members make the calls that both take part in in the same order.
-    pub(crate) fn send_letter(&self, to: usize, letter: &mut Tray) -> Result<u64> {
-        self.with_post(|post| {
-            post.circle.send_letter(to, letter)?;
-            post.sent[to] += 1;
-            Ok(post.sent[to] - 1)
-        })
+    pub(super) fn send(&self, to: usize, letter: &mut Tray) -> Result<u64> {
+        let mut end = self.end();
+        end.circle.send_letter(to, letter)?;
+        end.sent[to] += 1;
+        Ok(end.sent[to] - 1)
     }
 
     /// Waits for the letter of member `from` with this number.
-    pub(crate) fn await_letter(&self, from: usize, number: u64, site: &'static Location<'static>) -> Result<Tray> {
-        self.go_to(", in a coherence call", site);
-        self.with_post(|post| post.await_from(from, number, site))?.map_err(|circle| self.in_a_circle(circle))
+    pub(super) fn receive(
+        &self,
+        me: &Membership,
+        from: usize,
+        number: u64,
+        site: &'static Location<'static>,
+    ) -> Result<Tray> {
+        me.go_to(", in a coherence call", site);
+        let letter = self.end().await_from(from, number, site)?;
+        letter.map_err(|circle| self.in_a_circle(me, circle))
     }
 
     /// Members wait for each other in a circle: all of them get the same error, and so does everybody.
     #[cold]
-    fn in_a_circle(&self, mut members: Vec<(usize, String)>) -> Error {
+    fn in_a_circle(&self, me: &Membership, mut members: Vec<(usize, String)>) -> Error {
         let lowest = (0..members.len()).min_by_key(|&at| members[at].0).unwrap_or(0);
         members.rotate_left(lowest);
         let mut words = Vec::new();
@@ -231,80 +234,103 @@ impl Core {
              for each other in a circle: let all calls have one order that every member keeps to",
             words.join(", ")
         );
-        let message = format!("step {} of group {}: {what}", self.steps.get(), self.path());
-        self.give_up(&Error::placed(ErrorKind::CoherenceMismatch, message))
+        self.give_up(me, &Error::placed(ErrorKind::CoherenceMismatch, me.in_step(what)))
+    }
+
+    fn give_up(&self, me: &Membership, error: &Error) -> Error {
+        give_up(&*self.end().circle, me, error)
     }
 
     /// An empty letter, with room if one was kept.
-    pub(crate) fn spare_letter(&self) -> Tray {
-        self.post.borrow_mut().as_mut().and_then(|post| post.spare.pop()).unwrap_or_default()
+    pub(super) fn spare_letter(&self) -> Tray {
+        self.end().spare.pop().unwrap_or_default()
     }
 
-    /// Keeps an empty letter for its room.
-    pub(crate) fn keep_letter(&self, letter: Tray) {
-        if let Some(post) = &mut *self.post.borrow_mut()
-            && post.spare.len() < post.sent.len()
-        {
-            post.spare.push(letter);
+    pub(super) fn keep_letter(&self, letter: Tray) {
+        let mut end = self.end();
+        if end.spare.len() < end.sent.len() {
+            end.spare.push(letter);
         }
     }
 
     /// Lets a moment pass in which others can go on; fails once the run has.
-    pub(crate) fn pause(&self) -> Result {
-        let heard = self.with_post(Post::take_in)?;
-        if matches!(heard, Heard::Nothing) {
+    pub(super) fn pause(&self) -> Result {
+        if matches!(self.end().take_in()?, Heard::Nothing) {
             std::thread::yield_now();
         }
         Ok(())
     }
 
-    /// Ends the run with `error`, or with that of whoever was first.
-    pub(crate) fn give_up(&self, error: &Error) -> Error {
-        let alarm = self.circle.borrow().alarm();
-        alarm.raise(Failure::GaveUp { rank: self.processor, report: error.report() });
-        alarm.raised().map_or_else(|| error.clone(), Error::from)
+    /// Notes that a call was begun that will be finished later.
+    pub(super) fn begin(&self, site: &'static Location<'static>) {
+        self.begun.borrow_mut().push(site);
     }
 
-    /// Waits until every member has come to the next boundary, or to its end where `kind` is none; fails if one of them
-    /// waits for this one elsewhere.
-    pub(super) fn gather_at_post(&self, kind: Option<Kind>) -> Result {
-        if let Some(failure) = self.circle.borrow().alarm().raised() {
+    /// Notes that such a call is being finished.
+    pub(super) fn finish(&self, site: &'static Location<'static>) {
+        let mut begun = self.begun.borrow_mut();
+        if let Some(at) = begun.iter().position(|&other| std::ptr::eq(other, site)) {
+            begun.remove(at);
+        }
+    }
+}
+
+impl SideChannel for Channel {
+    /// Waits until every member has come to the next boundary or to its end.
+    fn before_meeting(&self, me: &Membership, occasion: Option<&Occasion>) -> Result {
+        let raised = self.end().circle.alarm().raised();
+        if let Some(failure) = raised {
             // A count that was entered before may have been left without its sum.
             return Err(failure.into());
         }
         if let Some(begun) = self.begun.borrow().first() {
             // The others of its set may wait for what comes after it, and nobody else will say why.
             let what = format!("the coherence call that was begun at {} was not finished", place(begun));
-            return Err(self.give_up(&self.error(ErrorKind::StillBorrowed, what, self.site.get())));
+            return Err(self.give_up(me, &me.error(ErrorKind::StillBorrowed, what, me.site())));
         }
-        let stray = self.with_post(|post| {
-            post.circle.enter_count(Counts::default())?;
-            let mut waiting = self.pen.waiting();
-            loop {
-                if let Some(stray) = post.kept.pop_front() {
-                    return Ok(Some(stray));
-                }
-                if !matches!(post.take_in()?, Heard::Nothing) {
-                    continue;
-                }
-                if post.circle.counted()?.is_some() {
-                    return Ok(None);
-                }
-                waiting.begin(|| None);
-                post.circle.rest()?;
-            }
-        })?;
-        let Some((from, _, letter)) = stray else { return Ok(()) };
-        let (site, me) = (opened(&letter.bytes)?.0, self.rank.get());
-        let here = match kind {
-            Some(kind) => format!("has gone on to the {} at {}", kind.in_words(), place(self.site.get())),
+        let stray = self.end().count(me)?;
+        let Some((_, _, letter)) = stray else { return Ok(()) };
+        let (site, rank) = (opened(&letter.bytes)?.0, me.rank());
+        let here = match occasion {
+            Some(occasion) => format!("has gone on to the {} at {}", occasion.words, place(me.site())),
             None => "has come to its end".to_owned(),
         };
+        // Several may wait, and whose letter has come first is not to be seen.
         let what = format!(
-            "rank {from} waits at {site} for rank {me} to make the same section coherent, and rank {me} {here}; all \
-             members of a set make the same coherence calls in the same order"
+            "a coherence call at {site} waits for rank {rank} to make the same section coherent, and rank {rank} \
+             {here}; all members of a set make the same coherence calls in the same order"
         );
-        let message = format!("step {} of group {}: {what}", self.steps.get(), self.path());
-        Err(self.give_up(&Error::placed(ErrorKind::CoherenceMismatch, message)))
+        Err(self.give_up(me, &Error::placed(ErrorKind::CoherenceMismatch, me.in_step(what))))
     }
+
+    fn regroup(&self, me: &Membership, stayed: &[usize], rank: usize) {
+        let mut end = self.end();
+        *end = End::new(end.circle.join(me.name(Joint::Rest, 0), stayed, rank));
+    }
+}
+
+pub(super) fn open_letter(site: &Location<'_>, out: &mut Vec<u8>) {
+    out.put(site.line());
+    out.part(site.file().as_bytes());
+}
+
+/// The site that a letter was sent from.
+#[derive(Clone, Copy)]
+pub(super) struct SentFrom<'a> {
+    file: &'a [u8],
+    line: u32,
+}
+
+impl std::fmt::Display for SentFrom<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", String::from_utf8_lossy(self.file), self.line)
+    }
+}
+
+/// The site that a letter was sent from, and what else it says.
+pub(super) fn opened(letter: &[u8]) -> Result<(SentFrom<'_>, &[u8])> {
+    let mut letter = Reader::new(letter);
+    let mut site = || Ok::<_, Damaged>(SentFrom { line: letter.get()?, file: letter.part()? });
+    let site = site().map_err(|Damaged| damaged())?;
+    Ok((site, letter.rest()))
 }
