@@ -33,6 +33,46 @@ fn a_panic_on_one_rank_reaches_every_process_with_its_message_and_line() {
     }
 }
 
+/// X3: each of them is the first to fail, as far as it knows.
+#[test]
+fn of_processes_that_panic_at_once_one_has_the_error_of_all() {
+    for launcher in LAUNCHERS {
+        for (processes, threads) in [(3, 1), (2, 2), (3, 1), (3, 1)] {
+            let outcome = Job::new(launcher, "all-panic", processes).threads(threads).run();
+            assert!(!outcome.is_well(), "{outcome:?}");
+            let mut errors = outcome.lines("error");
+            assert_eq!(errors.len(), processes, "{outcome:?}");
+            errors.dedup();
+            assert_eq!(errors.len(), 1, "{outcome:?}");
+        }
+    }
+}
+
+/// X3: a text that is too long for some is shortened for all, and everything else of the error comes through.
+#[test]
+fn a_long_text_is_the_same_in_every_process() {
+    for launcher in LAUNCHERS {
+        for (processes, threads) in [(3, 1), (2, 2)] {
+            let outcome = Job::new(launcher, "long", processes).threads(threads).run();
+            assert!(outcome.is_well(), "{outcome:?}");
+            for len in [100, 900, 2_000, 70_000] {
+                let mut errors = outcome.lines(&format!("long {len}"));
+                assert_eq!(errors.len(), 2 * processes, "{outcome:?}");
+                errors.sort_unstable();
+                errors.dedup();
+                let [returned, panicked] = &errors[..] else { panic!("they differ: {outcome:?}") };
+                assert!(
+                    returned.starts_with(&format!("long {len} Failed step 0 of group 0: rank 1 returned an error: x"))
+                );
+                assert!(panicked.starts_with(&format!("long {len} Panicked processor 1 panicked: y")), "{panicked}");
+                for error in [returned, panicked] {
+                    assert!(error.len() > len || error.len() > 900 && error.ends_with('…'), "{error}");
+                }
+            }
+        }
+    }
+}
+
 /// X7: every process returns it.
 #[test]
 fn an_error_that_one_body_returns_is_that_of_every_process() {

@@ -21,6 +21,15 @@ fn program() {
                 assert!(g.rank() != 1 || round != 500, "boom");
             }
         }),
+        "all-panic" => superstep::run(|g| {
+            g.step(|_| ());
+            panic!("boom {}", g.rank());
+        }),
+        "long" => {
+            long();
+            Ok(())
+        }
+        "nested" => superstep::run(nested),
         "returned" => superstep::run(|g| {
             for round in 0..100 {
                 if g.rank() == 1 && round == 50 {
@@ -93,6 +102,39 @@ fn again() -> superstep::Result {
     let after = superstep::run(|g| g.step(|s| s.reduce(1, Sum)))?;
     println!("again {size} {} {after}", if failed { "failed" } else { "went well" });
     Ok(())
+}
+
+/// Runs that fail with texts of several lengths.
+fn long() {
+    for len in [100, 900, 2_000, 70_000] {
+        let returned = superstep::run(|g| {
+            if g.rank() == 1 {
+                return Err("x".repeat(len));
+            }
+            g.step(|_| ());
+            Ok(())
+        });
+        let panicked = superstep::run(|g| {
+            if g.rank() == 1 {
+                std::panic::resume_unwind(Box::new("y".repeat(len)));
+            }
+            g.step(|_| ());
+        });
+        for error in [returned, panicked].map(|outcome| outcome.expect_err("it has failed")) {
+            println!("long {len} {:?} {error}", error.kind());
+        }
+    }
+}
+
+/// Threads of bodies start runs, on all processors and on one of them.
+fn nested(g: &mut Group) {
+    let inner = || thread::spawn(|| superstep::run(|g| g.step(|_| ()))).join().expect("it does not panic");
+    let refused = inner().expect_err("a run is under way");
+    g.step(|_| ());
+    // The others may wait for this one.
+    let alone = if g.rank() == 0 { inner() } else { Ok(()) };
+    let sum = g.step(|s| s.reduce(usize::from(alone.is_err()), Sum));
+    println!("nested {sum} {:?} {refused}", refused.kind());
 }
 
 /// Upholds the contract of the fabric, with counters in a folder.

@@ -58,3 +58,32 @@ fn mpi_without_a_launcher_says_what_to_do() {
     let error = outcome.line("error");
     assert!(error.starts_with("error NoMpi ") && error.contains("mpirun"), "{error}");
 }
+
+/// More than any system has, and more than can be counted.
+#[test]
+fn more_threads_than_a_process_may_have_are_refused() {
+    for launcher in LAUNCHERS {
+        for threads in [65_537, usize::MAX / 2 + 1, usize::MAX] {
+            let outcome = Job::new(launcher, "start", 2).threads(threads).run();
+            let error = &outcome.lines("error")[0];
+            assert!(error.starts_with(&format!("error BadProcs threads is {threads}; ")), "{outcome:?}");
+        }
+    }
+}
+
+/// The others take no part in it, and without a word it would wait for them for ever.
+#[test]
+fn a_run_that_a_thread_of_a_body_starts_is_refused() {
+    for launcher in LAUNCHERS {
+        for (processes, threads) in [(3, 1), (2, 2)] {
+            let outcome = Job::new(launcher, "nested", processes).threads(threads).run();
+            assert!(outcome.is_well(), "{outcome:?}");
+            let told = outcome.lines("nested");
+            assert_eq!(told.len(), processes * threads, "{outcome:?}");
+            assert!(
+                told.iter().all(|told| told.starts_with("nested 1 NestedRun a run was started inside")),
+                "{told:?}"
+            );
+        }
+    }
+}

@@ -2,13 +2,10 @@
 //!
 //! Over messages a tray of 64 KiB and more leaves while the step still computes, so these claims are about long ones.
 
-use crate::{SEVERAL, check};
+use crate::{SEVERAL, check, everywhere, on_sizes};
 use serde::{Deserialize, Serialize};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use superstep::{
-    Block, ErrorKind, Group, Local, Same, Step, Sum,
-    testing::{everywhere, on_sizes},
-};
+use superstep::{Block, Error, ErrorKind, Group, Local, Same, Step, Sum};
 
 /// So many words are more than a tray holds that waits for the end of its step.
 const LONG: usize = 20_000;
@@ -213,18 +210,101 @@ fn a_variable_is_what_it_was_as_soon_as_the_body_has_unwound() {
     });
 }
 
+/// X6 and G5: so is a variable of an outer group that the step of a subgroup has written.
+#[test]
+fn a_variable_of_an_outer_group_is_what_it_was_before_a_step_that_did_not_close() {
+    everywhere(|g| {
+        let (sum, list) = (g.shared(0, Sum), g.shared(vec![1], Same));
+        g.split(2, |sub| {
+            unwound(sub, |_| {
+                sum.set(7);
+                sum.set(8);
+                list.write().push(2);
+            });
+            assert_eq!((sum.get(), list.get()), (0, vec![1]));
+            sub.step(|_| sum.set(1));
+            unwound(sub, |_| sum.set(9));
+            assert_eq!(sum.get(), 1);
+            // It fails for all, also where nobody has anything else to say.
+            let failed = sub.try_step(|s| {
+                *sum.write() += 10;
+                s.agree(Err::<(), _>("on purpose"))
+            });
+            assert!(failed.is_err());
+            assert_eq!(sum.get(), 1);
+            // Between the steps of a subgroup there is nothing to fail.
+            sum.set(2);
+            sub.split(1, |inner| {
+                inner.step(|_| sum.set(3));
+                unwound(inner, |_| sum.set(9));
+                assert_eq!(sum.get(), 3);
+            });
+            // A borrow that has got away keeps nothing.
+            let mut held = None;
+            unwound(sub, |_| {
+                let mut lent = sum.write();
+                *lent = 50;
+                held = Some(lent);
+            });
+            if let Some(mut lent) = held {
+                *lent = 60;
+            }
+            assert_eq!(sum.get(), 3);
+        });
+        assert_eq!((sum.get(), list.get()), (3 * g.size(), vec![1]));
+    });
+}
+
+/// X6: what was pending in it comes to nothing, also where the step is begun again under its number.
+#[test]
+fn a_pending_value_of_an_abandoned_step_is_not_one_of_the_next() {
+    everywhere(|g| {
+        let mut old = None;
+        unwound(g, |s| old = Some(s.reduce(1u8, Sum)));
+        let late = catch_unwind(AssertUnwindSafe(|| {
+            g.step(|s| {
+                let _ = s.reduce(100u8, Sum);
+                old.take().expect("it was made above")
+            });
+        }));
+        let payload = late.unwrap_err();
+        check(payload.downcast_ref::<Error>().unwrap(), ErrorKind::StalePending, &["a pending u8 of step 0"]);
+        assert_eq!(g.step(|s| s.reduce(1, Sum)), g.size());
+    });
+}
+
+/// Unwinds when it is dropped.
+#[derive(Clone, Serialize, Deserialize)]
+struct Touchy(bool);
+
+impl Drop for Touchy {
+    fn drop(&mut self) {
+        if self.0 {
+            resume_unwind(Box::new("touchy"));
+        }
+    }
+}
+
+/// Values that were to be moved to others are dropped when the step is, and the rest of it is undone all the same.
+#[test]
+fn what_unwinds_when_it_is_dropped_does_not_keep_the_rest_from_being_undone() {
+    everywhere(|g| {
+        let (me, p) = (g.rank(), g.size());
+        let (x, queue) = (g.shared(5, Sum), g.queue::<(), usize>());
+        unwound(g, |s| {
+            x.set(7);
+            s.send(&queue, me, (), 7);
+            let _ = s.exchange((0..p).map(|to| Touchy(p > 1 && to == (me + 1) % p)).collect());
+        });
+        assert_eq!(x.get(), 5);
+        g.step(|s| s.send(&queue, (me + 1) % p, (), me));
+        assert_eq!((x.get(), queue.drain().count()), (5, 1));
+    });
+}
+
 /// Messages that were never sent are dropped when the step is, and that may unwind again.
 #[test]
 fn what_unwinds_when_it_is_dropped_does_not_end_the_program() {
-    #[derive(Clone, Serialize, Deserialize)]
-    struct Touchy(bool);
-    impl Drop for Touchy {
-        fn drop(&mut self) {
-            if self.0 {
-                resume_unwind(Box::new("touchy"));
-            }
-        }
-    }
     everywhere(|g| {
         let (queue, area) = (g.queue::<(), Touchy>(), g.area::<usize>(LONG));
         unwound(g, |s| {

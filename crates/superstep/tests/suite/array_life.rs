@@ -1,10 +1,9 @@
 //! The life of arrays: making and dropping many, subgroups, and leaving (A1, G6, G7).
 
-use crate::{SEVERAL, SIZES, arrays::fill, check, is_everybodys};
+use crate::{SEVERAL, SIZES, arrays::fill, check, everywhere, failing, is_everybodys, on_sizes};
 use superstep::{
     Any, Array, Block, Config, Cyclic, ErrorKind, Every, Fabric, Group, Irregular, Local, Max, Plain, Sum, Tiles,
     Weighted,
-    testing::{everywhere, failing, on_sizes},
 };
 
 /// G7: what all have dropped is forgotten, its memory is free and its number serves again.

@@ -1,10 +1,7 @@
 //! Operators of the program on array elements: the owner uses what it was handed itself (A5, X2).
 
-use crate::{check, is_everybodys};
-use superstep::{
-    Any, Array, Block, Combine, Cyclic, ErrorKind, Fold, Group, Sum,
-    testing::{everywhere, on_sizes},
-};
+use crate::{check, everywhere, is_everybodys, on_sizes};
+use superstep::{Any, Array, Block, Combine, Cyclic, ErrorKind, Fold, Group, Sum};
 
 fn all<D: superstep::Distribution>(g: &mut Group, a: &Array<u64, D>) -> Vec<u64> {
     g.step(|s| s.mirror(a, ..))

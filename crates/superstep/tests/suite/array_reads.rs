@@ -3,12 +3,10 @@
 use crate::{
     SIZES,
     arrays::{fill, uneven},
+    everywhere, on_sizes,
 };
 use bytemuck::{Pod, Zeroable};
-use superstep::{
-    Any, Block, BlockCyclic, Cyclic, Distribution, Group, Irregular, Max, Sum, Tiles, strided,
-    testing::{everywhere, on_sizes},
-};
+use superstep::{Any, Block, BlockCyclic, Cyclic, Distribution, Group, Irregular, Max, Sum, Tiles, strided};
 
 /// S2 (d): also what others write, and what the owner writes after the call.
 #[test]

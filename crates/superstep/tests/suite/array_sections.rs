@@ -1,10 +1,10 @@
 //! Sections of arrays: what is written and read through them is what a plain vector says (A2, A4).
 
-use crate::arrays::{fill, uneven};
-use superstep::{
-    Array, Block, BlockCyclic, Cyclic, Distribution, Group, Leader, Max, Section, Sum, Tiles, strided,
-    testing::on_sizes,
+use crate::{
+    arrays::{fill, uneven},
+    on_sizes,
 };
+use superstep::{Array, Block, BlockCyclic, Cyclic, Distribution, Group, Leader, Max, Section, Sum, Tiles, strided};
 
 /// The numbers of the elements at every combination of these indices, the last dimension fastest.
 fn numbers(shape: &[usize], indices: &[Vec<usize>]) -> Vec<usize> {

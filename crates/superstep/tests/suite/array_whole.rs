@@ -1,10 +1,9 @@
 //! Whole arrays: redistribution, permutations, to and from one processor (A6), and import by subgroups (G7).
 
-use crate::{SEVERAL, SIZES, check, here};
+use crate::{SEVERAL, SIZES, check, failing, here, on_sizes};
 use superstep::{
     Array, Block, BlockCyclic, By, Cyclic, Distribution, Element, ErrorKind, Every, Group, Irregular, Local, Sum,
     Tiles, Weighted,
-    testing::{failing, on_sizes},
 };
 
 /// Sizes for claims with many steps.
@@ -185,10 +184,12 @@ fn whole_array_verbs_refuse_what_does_not_fit() {
         // Half a permutation is none.
         assert_eq!(outcome.is_err(), g.size() > 1);
         assert_eq!(all(g, &a), expected(4));
-        g.step(|s| {
+        let outcome = g.try_step(|s| {
             let outcome = s.try_scatter_from(0, &a, Some(&[1, 2]));
             assert_eq!(outcome.err().map(|error| error.kind()), (s.rank() == 0).then_some(ErrorKind::BadLength));
         });
+        // Who was refused has made no call.
+        assert_eq!(outcome.is_err(), g.size() > 1);
         assert_eq!(all(g, &a), expected(4));
     });
 }

@@ -1,21 +1,20 @@
 //! Writing to arrays: updates, scatters and their order (A4, A5, S1, S3).
 
-use crate::{SIZES, arrays::uneven};
+use crate::{SIZES, arrays::uneven, everywhere, on_sizes};
 use superstep::{
-    Any, Array, Block, BlockCyclic, Checked, Cyclic, Distribution, Each, Element, Group, Irregular, Leader, Max, Min,
-    Same, Sum, Tiles, strided,
-    testing::{everywhere, on_sizes},
+    Any, Array, Block, BlockCyclic, Checked, Cyclic, Distribution, Each, Element, Group, Leader, Max, Min, Same, Sum,
+    Tiles, strided,
 };
 
 /// What everybody sees of an array, in row-major order.
-fn all<T: Element, D: Distribution, const N: usize>(g: &mut Group, a: &Array<T, D, N>) -> Vec<T> {
+pub(crate) fn all<T: Element, D: Distribution, const N: usize>(g: &mut Group, a: &Array<T, D, N>) -> Vec<T> {
     let indices: Vec<usize> = (0..a.len()).collect();
     g.step(|s| s.gather(a, &indices))
 }
 
 /// An operator for which every difference in order shows.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "operators take references")]
-fn note(x: &mut u64, y: &u64) {
+pub(crate) fn note(x: &mut u64, y: &u64) {
     *x = x.wrapping_mul(31).wrapping_add(*y);
 }
 
@@ -273,150 +272,5 @@ fn every_operator_works_on_elements() {
         let expected = [(p + 3).max(5), 4, 5 << p, 4, or, 5 ^ (p % 2), 5 + p * (p - 1) / 2, 5u16.wrapping_sub(p), 5];
         assert_eq!(all(g, &a), expected);
         assert_eq!(all(g, &b), [[0, 0], [p * (p - 1) / 2, p]]);
-    });
-}
-
-/// A4: an index may come as often as it likes, and counts each time.
-#[test]
-fn a_histogram_counts_every_index_it_is_given() {
-    fn claim<D: Distribution>(g: &mut Group, distribution: D, each: usize) {
-        let counts = g.array_with::<u32, _, 1>([37], distribution);
-        let keys = |rank: usize| (0..each).map(move |i| (i * i + 3 * rank) % 37);
-        let (me, p) = (g.rank(), g.size());
-        let mine: Vec<usize> = keys(me).collect();
-        g.step(|s| s.scatter_one(&counts, &mine, 1, Sum));
-        g.step(|s| {
-            let mut count = s.scatterer_one(&counts, 2, Sum);
-            for &key in &mine {
-                count.push(key);
-            }
-        });
-        g.step(|s| s.scatter(&counts, &mine, &vec![4; each], Sum));
-        let mut expected = [0; 37];
-        (0..p).flat_map(keys).for_each(|key| expected[key] += 7);
-        assert_eq!(all(g, &counts), expected, "{counts:?}");
-    }
-    everywhere(|g| {
-        let p = g.size();
-        claim(g, Block::<1>, 3000);
-        claim(g, Cyclic::<1>, 10);
-        claim(g, BlockCyclic::<1>(5), 1000);
-        claim(g, uneven(37, p), 100);
-        claim(g, Irregular((0..p).map(|rank| if rank == p - 1 { 37 } else { 0 }).collect()), 1000);
-        claim(g, Tiles([10]), 100);
-    });
-}
-
-/// A4 and S3: a builder's writes are issued when it is dropped, so builders may be open side by side.
-#[test]
-fn builders_are_issued_when_they_are_dropped() {
-    everywhere(|g| {
-        let a = g.array::<u64, Block>(6);
-        g.step(|s| {
-            let mut early = s.scatterer(&a, Any);
-            let mut late = s.scatterer(&a, Any);
-            let mut sums = s.scatterer(&a, note);
-            let mut ones = s.scatterer_one(&a, 9, Any);
-            for i in 0..5 {
-                early.push(i, 1);
-                late.push(i, 2);
-                sums.push(i, 3);
-            }
-            late.push(3, 4);
-            ones.push(2);
-            drop(ones);
-            drop(early);
-            s.update(&a, 4..5, &[7]);
-            s.scatter_one(&a, &[5], 8, note);
-            drop(late);
-            drop(sums);
-            s.scatter(&a, &[0, 5], &[5, 6], Any);
-        });
-        let mut expected = [5, 2, 2, 4, 2, 6];
-        for _ in 0..g.size() {
-            expected[..5].iter_mut().for_each(|x| note(x, &3));
-            note(&mut expected[5], &8);
-        }
-        assert_eq!(all(g, &a), expected);
-    });
-}
-
-/// S3: what was written before a builder was opened stays before whatever is written while it is open.
-#[test]
-fn builders_do_not_hold_back_what_was_written_before_them() {
-    everywhere(|g| {
-        let a = g.array::<u64, Block>(40);
-        g.step(|s| {
-            s.scatter(&a, &[0, 1, 2, 3], &[1; 4], Any);
-            let first = s.scatterer(&a, Any);
-            let mut second = s.scatterer(&a, Any);
-            second.push(0, 2);
-            drop(second);
-            s.scatter(&a, &[1], &[3], Any);
-            s.update(&a, 2.., &[4; 38]);
-            drop(first);
-        });
-        assert_eq!(all(g, &a)[..4], [2, 3, 4, 4]);
-        g.step(|s| {
-            s.scatter_one(&a, &[0, 1, 2], 5, Any);
-            let first = s.scatterer_one(&a, 5, Any);
-            s.scatter_one(&a, &[1], 6, Any);
-            s.update(&a, 2.., &[7; 38]);
-            drop(first);
-        });
-        assert_eq!(all(g, &a)[..4], [5, 6, 7, 7]);
-    });
-}
-
-/// A4: a value for all that is equal and not the same, and one that follows another.
-#[test]
-fn each_scatter_of_one_value_keeps_its_own() {
-    everywhere(|g| {
-        let a = g.array::<f64, Cyclic>(5);
-        g.step(|s| {
-            s.scatter_one(&a, &[0, 1], 0.0, Any);
-            s.scatter_one(&a, &[1, 2], -0.0, Any);
-            s.scatter_one(&a, &[3], 1.0, Any);
-            s.scatter_one(&a, &[4], f64::NAN, Any);
-            s.scatter(&a, &[3], &[2.0], Any);
-            s.scatter_one(&a, &[4], 1.0, Any);
-        });
-        let bits: Vec<u64> = all(g, &a).into_iter().map(f64::to_bits).collect();
-        assert_eq!(bits, [0.0, -0.0, -0.0, 2.0, 1.0].map(f64::to_bits));
-    });
-}
-
-/// A5 and S3: what is long travels apart between processors that share no memory, and is committed in its turn.
-#[test]
-fn long_writes_are_committed_in_their_turn() {
-    const LEN: usize = 30_000;
-    const COUNT: usize = 40_000;
-    on_sizes(&[1, 2, 3, 4, 5], |g| {
-        let places = |rank: usize| -> Vec<usize> { (0..COUNT).map(|k| (k * 7919 + rank * 17) % LEN).collect() };
-        let values = |rank: usize| -> Vec<u64> { (0..COUNT).map(|k| (k * 10 + rank) as u64).collect() };
-        let (a, b) = (g.array::<u64, Block>(LEN), g.array_with::<u64, _, 1>([LEN], BlockCyclic::<1>(9000)));
-        let (mine, at) = (values(g.rank()), places(g.rank()));
-        for round in 0..3 {
-            g.step(|s| {
-                s.scatter(&a, &at, &mine, note);
-                s.scatter_one(&a, &at[round..], 7, note);
-                s.scatter(&a, &at[..5], &mine[..5], Max);
-                s.update(&b, .., &mine[round..round + LEN]);
-                s.scatter_one(&b, &at, 3, Max);
-            });
-        }
-        let mut expected = vec![0; LEN];
-        for round in 0..3 {
-            for rank in 0..g.size() {
-                let (at, values) = (places(rank), values(rank));
-                at.iter().zip(&values).for_each(|(&at, value)| note(&mut expected[at], value));
-                at[round..].iter().for_each(|&at| note(&mut expected[at], &7));
-                at[..5].iter().zip(&values).for_each(|(&at, &value)| expected[at] = expected[at].max(value));
-            }
-        }
-        assert_eq!(all(g, &a), expected);
-        let mut expected = values(0)[2..2 + LEN].to_vec();
-        (0..g.size()).flat_map(places).for_each(|at| expected[at] = expected[at].max(3));
-        assert_eq!(all(g, &b), expected);
     });
 }

@@ -1,8 +1,8 @@
 //! Arrays: who owns what, look-ups, and loops over what one owns (A1 to A3, A7).
 
+use crate::{everywhere, on_sizes};
 use superstep::{
     Array, Block, BlockCyclic, Cyclic, Distribution, Element, Group, Irregular, Section, Sum, Tiles, strided,
-    testing::{everywhere, on_sizes},
 };
 
 /// What lies where: for each rank, the elements of its part by number; `None` is padding.

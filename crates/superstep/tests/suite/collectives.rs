@@ -1,10 +1,7 @@
 //! Collectives (R5).
 
-use crate::{SEVERAL, SIZES, check};
-use superstep::{
-    By, ErrorKind, Group, Sum,
-    testing::{failing, on_sizes},
-};
+use crate::{SEVERAL, SIZES, check, failing, on_sizes};
+use superstep::{By, ErrorKind, Group, Sum};
 
 /// What rank `from` has for rank `to`: of a length of its own, and none at all where that happens to be 0.
 fn part(from: usize, to: usize, scale: usize) -> Vec<u32> {

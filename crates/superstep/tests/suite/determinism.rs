@@ -1,10 +1,7 @@
 //! Determinism (S3): the same bits in every run and on every fabric.
 
-use crate::{bracketed, bracketed_below};
-use superstep::{
-    Config, Each, Fabric, Group, Max, Min, Product, Sum,
-    testing::{everywhere, on_sizes},
-};
+use crate::{bracketed, bracketed_below, everywhere, on_sizes};
+use superstep::{Config, Each, Fabric, Group, Max, Min, Product, Sum};
 
 /// Sizes on both sides of every power of two up to 17.
 const SIZES: [usize; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17];

@@ -1,10 +1,7 @@
 //! Answers, collectives and methods that wait (E2 to E5).
 
-use crate::{SEVERAL, SIZES, check, is_everybodys};
-use superstep::{
-    Config, Epoch, ErrorKind, Fabric, Handle, Max, Min, Sum, Tuning,
-    testing::{everywhere, on_sizes},
-};
+use crate::{SEVERAL, SIZES, check, everywhere, is_everybodys, on_sizes};
+use superstep::{Config, Epoch, ErrorKind, Fabric, Handle, Max, Min, Sum, Tuning};
 
 /// E2.
 #[test]
@@ -263,4 +260,34 @@ fn a_vector_is_not_copied_inside_a_process() {
         })
     });
     assert_eq!(stayed.expect("the run succeeds"), [true; 2]);
+}
+
+/// E4: a method that ran out of its turn may wait for another one that has to. Nothing but its beginning shows that the
+/// processor has gone on, because it has sent nothing to others.
+#[test]
+fn methods_go_on_that_wait_inside_each_other_for_their_own_processor() {
+    type All = (Handle<(u8, u64)>, Handle<(u16, u64)>, Handle<u64>);
+    fn leaf(sum: &mut u64, _: &Epoch, x: u64) -> u64 {
+        *sum += x;
+        x
+    }
+    fn first(seen: &mut (u8, u64), e: &Epoch, (a, b, last): All) {
+        e.send(e.rank(), &b, (a, b, last), second);
+        let asked = e.ask(e.rank(), &last, 1, leaf);
+        seen.1 += e.take(asked);
+    }
+    fn second(seen: &mut (u16, u64), e: &Epoch, (_, _, last): All) {
+        let asked = e.ask(e.rank(), &last, 10, leaf);
+        seen.1 += e.take(asked);
+    }
+    everywhere(|g| {
+        let (a, b, last) = (g.object((0u8, 0u64)), g.object((0u16, 0u64)), g.object(0u64));
+        let all: All = (a.handle(), b.handle(), last.handle());
+        g.epoch(|e| {
+            e.send(e.rank(), &a, all, first);
+            // It waits for the object of the first, and what the first asks for waits behind it.
+            e.send(e.rank(), &a, (), |seen, _, ()| seen.1 += 100);
+        });
+        assert_eq!((a.with(|a| a.1), b.with(|b| b.1), last.with(|last| *last)), (101, 10, 11));
+    });
 }

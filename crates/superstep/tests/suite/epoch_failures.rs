@@ -1,11 +1,8 @@
 //! Methods that fail, and what everybody hears of it (X1 to X3, E3).
 
-use crate::{SEVERAL, check, is_everybodys};
+use crate::{SEVERAL, check, failing, is_everybodys, on_sizes};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use superstep::{
-    Epoch, ErrorKind, Group, Handle, Tuning,
-    testing::{failing, on_sizes},
-};
+use superstep::{Epoch, ErrorKind, Group, Handle, Tuning};
 
 /// X3: later requests to the object do not hide why it cannot be used.
 #[test]
@@ -212,4 +209,109 @@ fn requests_run_in_order_again_after_one_could_not() {
         let expected = if g.rank() == 2 { vec![0, 1, 2] } else { Vec::new() };
         assert_eq!(y.with(|y| y.clone()), expected);
     });
+}
+
+/// X2: what a method has caught before it panics is not what it has panicked with.
+#[test]
+fn a_refusal_that_a_method_has_caught_is_not_its_panic() {
+    fn breaks(_: &mut u32, e: &Epoch, me: Handle<u32>) {
+        let refused = catch_unwind(AssertUnwindSafe(|| e.send(99, &me, (), |_, _, ()| ())));
+        assert!(refused.is_err());
+        std::panic::resume_unwind(Box::new("real"));
+    }
+    on_sizes(&[1, 2, 3], |g| {
+        for to in 0..g.size() {
+            let object = g.object(0);
+            let error = g
+                .try_epoch(Tuning::new(), |e| {
+                    if e.rank() == 0 {
+                        e.call(to, &object, object.handle(), breaks);
+                    }
+                })
+                .unwrap_err();
+            check(&error, ErrorKind::RemotePanic, &[&format!("processor {to} panicked in the method "), ": real ("]);
+            is_everybodys(g, &error);
+        }
+    });
+}
+
+/// X2: an answer of an epoch that has failed is refused in the next one, which has not.
+#[test]
+fn an_answer_of_an_epoch_that_failed_does_not_fail_the_next_one() {
+    on_sizes(&[2, 3], |g| {
+        let object = g.object(5);
+        let (mut failed, mut left) = (None, None);
+        let error = g.try_epoch(Tuning::new(), |e| {
+            if e.rank() == 0 {
+                failed = Some(e.ask(1, &object, (), |_, _, ()| -> u8 { panic!("it has failed") }));
+                left = Some(e.ask(1, &object, (), |_, _, ()| 1));
+            }
+        });
+        check(&error.unwrap_err(), ErrorKind::RemotePanic, &["it has failed"]);
+        let ranks = g.epoch(|e| {
+            for answer in [failed.take(), left.take()].into_iter().flatten() {
+                assert!(catch_unwind(AssertUnwindSafe(|| e.take(answer))).is_err());
+            }
+            e.rank()
+        });
+        assert_eq!(ranks, g.rank());
+        g.step(|_| ());
+    });
+}
+
+/// What panics when it is dropped, if it is armed.
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
+struct Bomb(bool);
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if self.0 && !std::thread::panicking() {
+            std::panic::resume_unwind(Box::new("dropped"));
+        }
+    }
+}
+
+/// X3: an epoch drops what the one before it has left; nobody waits for a processor that unwinds with that.
+#[test]
+fn what_panics_when_an_epoch_drops_it_ends_everybody() {
+    let answer = |g: &mut Group| {
+        let object = g.object(0);
+        g.epoch(|e| {
+            if e.rank() == 0 {
+                let _ = e.ask(1, &object, (), |_, _, ()| Bomb(true));
+            }
+        });
+    };
+    // Each keeps its object from the other, so that the request stays where it is.
+    let request = |g: &mut Group| {
+        let (object, me) = (g.object(0), g.rank());
+        let stuck = g.try_epoch(Tuning::new(), |e| {
+            if me < 2 {
+                object.with(|_| {
+                    e.call(1 - me, &object, Bomb(me == 0), |_, _, bomb| {
+                        std::mem::forget(bomb);
+                        1
+                    })
+                });
+            }
+        });
+        assert!(stuck.is_err());
+    };
+    let leaves: [&(dyn Fn(&mut Group) + Sync); 2] = [&answer, &request];
+    for leave in leaves {
+        failing(
+            &[2, 3],
+            |g| {
+                leave(g);
+                let _ = catch_unwind(AssertUnwindSafe(|| g.epoch(|_| ())));
+                g.step(|_| ());
+                // Where it travels as bytes it is dropped at once, or never.
+                std::panic::resume_unwind(Box::new("dropped"));
+            },
+            |_, error| {
+                assert!(error.is_loss(), "{error}");
+                assert!(error.to_string().contains(": dropped ("), "{error}");
+            },
+        );
+    }
 }

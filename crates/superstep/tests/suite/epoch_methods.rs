@@ -1,10 +1,7 @@
 //! How methods are named, and what requests that send others on take up (E2, E4, E6).
 
-use crate::SEVERAL;
-use superstep::{
-    Epoch, Handle, Method, Tuning,
-    testing::{everywhere, on_sizes},
-};
+use crate::{SEVERAL, everywhere, on_sizes};
+use superstep::{Epoch, Handle, Method, Tuning};
 
 fn add<const N: u64>(sum: &mut u64, _: &Epoch, x: u64) {
     *sum += N * x;

@@ -1,15 +1,9 @@
 //! What goes wrong with epochs, and what is said of it (E1, E2, X1, X2).
 
-use crate::{SEVERAL, check, here, is_everybodys};
+use crate::{SEVERAL, check, failing, is_everybodys, on_sizes};
 use serde::{Deserialize, Serialize, Serializer};
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Mutex,
-};
-use superstep::{
-    Epoch, ErrorKind, Group, Object, Tuning, Volatile,
-    testing::{failing, on_sizes},
-};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use superstep::{Epoch, ErrorKind, Group, Object, Tuning, Volatile};
 
 /// X1.
 #[test]
@@ -79,16 +73,17 @@ fn objects_made_in_another_order_are_one_error() {
 /// X2: an epoch is not a step.
 #[test]
 fn an_epoch_that_meets_a_step_is_one_error() {
-    let lines = Mutex::new((String::new(), String::new()));
+    let line = line!();
     let claim = |g: &mut Group| {
         if g.rank() == 0 {
-            lines.lock().unwrap().0 = here();
             g.epoch(|_| ());
         } else {
             g.step(|_| ());
         }
     };
-    failing(&SEVERAL, claim, |_, error| check(&error, ErrorKind::StepMismatch, &["epoch", "step"]));
+    let place = |what: &str, offset: u32| format!("at the {what} at {}:{}", file!(), line + offset);
+    let (epoch, step) = (format!("rank 0 is {}", place("epoch", 3)), format!("rank 1 {}", place("step", 5)));
+    failing(&SEVERAL, claim, |_, error| check(&error, ErrorKind::StepMismatch, &[&epoch, &step]));
 }
 
 /// X2: members of an epoch in different collectives.
@@ -223,20 +218,23 @@ impl Serialize for Moody {
 fn an_argument_that_is_refused_leaves_no_trace_in_the_letter() {
     for befores in [0, 3] {
         on_sizes(&[2, 3], |g| {
-            let sum = g.object(0);
-            g.epoch(|e| {
-                let next = (e.rank() + 1) % e.size();
-                let send = |mood| e.send(next, &sum, Moody(mood), |sum, _, mood| *sum += u32::from(mood.0));
+            let (sum, me, p) = (g.object(0), g.rank(), g.size());
+            let is_refused = g.epoch(|e| {
+                let send = |mood| e.send((me + 1) % p, &sum, Moody(mood), |sum, _, mood| *sum += u32::from(mood.0));
                 (0..befores).for_each(|_| send(5));
-                for mood in [0, 1] {
-                    // Where values move nothing is refused.
-                    let _ = catch_unwind(AssertUnwindSafe(|| send(mood)));
+                let refused = [0, 1].map(|mood| {
+                    let outcome = catch_unwind(AssertUnwindSafe(|| send(mood)));
                     e.flush();
-                }
+                    outcome.is_err()
+                });
                 (0..befores).for_each(|_| send(5));
+                // Where values move neither is refused.
+                assert_eq!(refused[0], refused[1]);
+                refused[0]
             });
-            let sum = sum.with(|sum| *sum);
-            assert!(sum == 10 * befores || sum == 10 * befores + 1, "{sum}");
+            let are_refused = g.step(|s| s.collect(is_refused));
+            let came = u32::from(!are_refused[(me + p - 1) % p]);
+            assert_eq!(sum.with(|sum| *sum), 10 * befores + came);
         });
     }
 }

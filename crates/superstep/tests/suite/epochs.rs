@@ -1,11 +1,8 @@
 //! Epochs: objects, requests and the fence (E1 to E6).
 
-use crate::{SEVERAL, SIZES};
+use crate::{SEVERAL, SIZES, everywhere, on_sizes};
 use serde::{Deserialize, Serialize};
-use superstep::{
-    Epoch, Handle, Object, Sum, Tuning,
-    testing::{everywhere, on_sizes},
-};
+use superstep::{Epoch, Handle, Object, Sum, Tuning};
 
 /// Settings from one request per letter to all of them in one.
 fn tunings() -> [Tuning; 5] {

@@ -1,11 +1,8 @@
 //! Failures (X1 to X4): who sees what, and that nobody is left waiting.
 
-use crate::{SIZES, check};
+use crate::{SIZES, check, failing, on_sizes};
 use std::time::Duration;
-use superstep::{
-    Config, Error, ErrorKind, Fabric, Sum,
-    testing::{failing, on_sizes},
-};
+use superstep::{Config, Error, ErrorKind, Fabric, Sum};
 
 /// The fabrics on which a failure must end all processors.
 const FABRICS: [Fabric; 3] =
@@ -74,7 +71,6 @@ fn a_panic_outside_of_steps_ends_everybody() {
 fn a_panic_in_a_subgroup_ends_everybody() {
     at_each_rank(
         |g, at_fault| {
-            let size = g.size();
             g.split(2, |sub| {
                 if sub.id() == 0 {
                     sub.step(|_| ());
@@ -86,8 +82,6 @@ fn a_panic_in_a_subgroup_ends_everybody() {
                     inner.step(|_| ());
                 });
             });
-            // Those of a size 1 group have nobody to wait for.
-            assert!(size > 0);
         },
         |rank, error| check(&error, ErrorKind::Panicked, &[&format!("processor {rank} panicked: deep inside")]),
     );
@@ -305,4 +299,82 @@ fn an_error_is_one_line_in_every_form() {
     assert_eq!(again.kind(), error.kind());
     assert!(!error.is_misuse() && !error.is_loss() && error.is_divergence());
     assert!(std::error::Error::source(&error).is_none());
+}
+
+/// X3: a panic that runs no hook has not the place of another that is over.
+#[test]
+fn a_panic_has_not_the_place_of_one_that_was_caught() {
+    let text = || {
+        let _ = std::panic::catch_unwind(|| panic!("harmless"));
+        give_up("real");
+    };
+    let no_text = || {
+        let _ = std::panic::catch_unwind(|| std::panic::panic_any(1u8));
+        std::panic::resume_unwind(Box::new(1u16));
+    };
+    let bodies: [&(dyn Fn() + Sync); 2] = [&text, &no_text];
+    for (body, says) in bodies.into_iter().zip(["real", "a panic that is not a text"]) {
+        failing(
+            &[1, 3],
+            |g| {
+                if g.is_leader() {
+                    body();
+                }
+                g.step(|_| ());
+            },
+            |_, error| check(&error, ErrorKind::Panicked, &[&format!("panicked: {says} (an unknown place)")]),
+        );
+    }
+    // One that goes on has its own.
+    let line = line!() + 6;
+    failing(
+        &[1, 3],
+        |g| {
+            if g.is_leader() {
+                // With another text it would be another one.
+                let caught = std::panic::catch_unwind(|| panic!("again"));
+                std::panic::resume_unwind(caught.unwrap_err());
+            }
+            g.step(|_| ());
+        },
+        |_, error| check(&error, ErrorKind::Panicked, &[&format!("again ({}:{line})", file!())]),
+    );
+}
+
+/// X3, X7: whatever its length, an error keeps its kind and the beginning of its text.
+#[test]
+fn an_error_with_a_long_text_is_the_same_error() {
+    for len in [900, 2_000, 70_000] {
+        let is_told = |error: &Error| {
+            let text = error.to_string();
+            assert!(text.len() > len || text.len() > 900 && text.ends_with('…'), "{len}: {text}");
+        };
+        failing(
+            &[3],
+            |g| {
+                if g.rank() == 2 {
+                    return Err("x".repeat(len));
+                }
+                g.step(|_| ());
+                Ok(())
+            },
+            |_, error| {
+                check(&error, ErrorKind::Failed, &["rank 2 returned an error: xxx"]);
+                is_told(&error);
+            },
+        );
+        failing(
+            &[3],
+            |g| {
+                if g.rank() == 2 {
+                    std::panic::resume_unwind(Box::new("x".repeat(len)));
+                }
+                g.step(|_| ());
+            },
+            |_, error| {
+                check(&error, ErrorKind::Panicked, &["processor 2 panicked: xxx"]);
+                is_told(&error);
+            },
+        );
+    }
 }

@@ -125,6 +125,31 @@ fn child_that_fails() -> superstep::Result {
     })
 }
 
+/// Started by the test below.
+#[test]
+#[ignore = "a child of another test"]
+fn child_that_runs_while_it_unwinds() {
+    struct Runs;
+    impl Drop for Runs {
+        fn drop(&mut self) {
+            let run = Config::new().procs(2).run(|g| g.step(|s| s.reduce(1, Sum)));
+            println!("the sum is {run:?}");
+        }
+    }
+    let _runs = Runs;
+    std::panic::resume_unwind(Box::new(()));
+}
+
+/// G0: the panic hook cannot be changed then, and the first run would change it.
+#[test]
+fn a_run_may_be_the_first_while_its_thread_unwinds() {
+    let output = child("launch::child_that_runs_while_it_unwinds", &[]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("the sum is Ok(2)"), "{said}");
+    // The child's test has failed, and it was not ended.
+    assert_eq!(output.status.code(), Some(101), "{said}");
+}
+
 /// X4 and the list of misuse: a bad variable ends the program at its start, with its name and value.
 #[test]
 fn a_bad_environment_variable_ends_the_program() {
@@ -242,7 +267,8 @@ fn a_run_for_which_there_are_no_threads_is_refused_and_later_ones_work() {
         for _ in 0..3 {
             let vast = Config::new().procs(4).fabric(fabric).stack_bytes(1 << 46);
             let error = vast.run(|g| g.rank()).unwrap_err();
-            check(&error, ErrorKind::BadProcs, &["procs is 4", "cannot be started", "fewer"]);
+            let says = ["procs is 4", "cannot be started with 70368744177664 bytes of stack each", "or less stack"];
+            check(&error, ErrorKind::BadProcs, &says);
             let config = Config::new().procs(4).fabric(fabric);
             assert_eq!(config.run_all(|g| g.step(|s| s.reduce(1, Sum))).unwrap(), [4; 4]);
         }

@@ -1,6 +1,7 @@
 //! Lengths that 32 bits cannot say.
 
-use superstep::{Any, testing::on_sizes};
+use crate::on_sizes;
+use superstep::Any;
 
 /// R4: what is combined may be of any length.
 #[test]

@@ -1,14 +1,18 @@
 //! The rules of the library as claims.
 //!
 //! Each test is a sentence about a group that holds on threads and on both simulated fabrics, whatever the group's
-//! size; and most hold on processes as well, which [`forked`] tries. The rule it stands for is named in its comment.
+//! size. Most of them hold on processes and under MPI as well, which [`elsewhere`] tries. The rule that a test stands
+//! for is named in its comment.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::format_collect, clippy::type_complexity, reason = "a claim has its cases in one place")]
 #![allow(clippy::reversed_empty_ranges, reason = "with a negative stride they count down")]
 
 mod abandoned;
+mod area_life;
 mod areas;
+mod array_builders;
+mod array_errors;
 mod array_life;
 mod array_misuse;
 mod array_operators;
@@ -17,36 +21,41 @@ mod array_sections;
 mod array_whole;
 mod array_writes;
 mod arrays;
+mod claims;
 mod collectives;
 mod containers;
 mod determinism;
+mod divergence;
+mod elsewhere;
 mod epoch_answers;
 mod epoch_failures;
 mod epoch_methods;
 mod epoch_misuse;
-mod epoch_random;
 mod epochs;
 mod failures;
-mod forked;
+mod graphs;
 mod groups;
 mod launch;
 mod leaving;
+mod leaving_traffic;
 mod lengths;
 mod outcomes;
 mod paged;
 mod paged_coherence;
 mod paged_flight;
 mod paged_misuse;
-mod paged_random;
 mod pairs;
 mod queues;
 mod refusals;
 mod shared;
+mod shared_misuse;
+mod splits;
 mod steps;
 mod transfers;
 mod volatile;
 mod wordings;
 
+use claims::{everywhere, failing, on_sizes};
 use std::panic::Location;
 use superstep::{Error, ErrorKind, Group};
 

@@ -1,11 +1,11 @@
 //! What a body returns, and whose error it is (X7).
 
-use crate::{SEVERAL, check, is_everybodys};
-use std::fmt;
-use superstep::{
-    Block, ErrorKind, Every, Group, Sum, Weighted,
-    testing::{everywhere, failing, on_sizes},
+use crate::{SEVERAL, check, everywhere, failing, is_everybodys, on_sizes};
+use std::{
+    fmt,
+    sync::atomic::{AtomicUsize, Ordering},
 };
+use superstep::{Block, ErrorKind, Every, Group, Sum, Weighted};
 
 /// An error of a program.
 #[derive(Debug, PartialEq, Eq)]
@@ -212,5 +212,69 @@ fn errors_of_the_library_pass_through_a_body_unchanged() {
             g.try_step(|s| s.agree(if s.rank() == 1 { s.try_put(0, &[1, 2], &area, 0) } else { Ok(()) }))
         },
         |_, error| check(&error, ErrorKind::OutOfBounds, &["outcomes.rs"]),
+    );
+}
+
+/// An error whose text panics, or which is its own cause and says something else each time.
+#[derive(Debug)]
+enum Odd {
+    Mute,
+    Endless(AtomicUsize),
+}
+
+impl fmt::Display for Odd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mute => std::panic::resume_unwind(Box::new("no words")),
+            Self::Endless(count) => write!(f, "cause {}.", count.fetch_add(1, Ordering::Relaxed)),
+        }
+    }
+}
+
+impl std::error::Error for Odd {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        matches!(self, Self::Endless(_)).then_some(self)
+    }
+}
+
+#[test]
+fn an_error_whose_text_panics_is_everybodys_all_the_same() {
+    on_sizes(&SEVERAL, |g| {
+        let silent = |rank: usize| if rank == 1 { Err(Odd::Mute) } else { Ok(()) };
+        let error = g.try_split(1, |sub| {
+            let mine = silent(sub.rank());
+            if mine.is_ok() {
+                sub.step(|_| ());
+            }
+            mine
+        });
+        let error = error.unwrap_err();
+        check(&error, ErrorKind::Failed, &["rank 1 returned an error: its text panicked: no words ("]);
+        is_everybodys(g, &error);
+        let error = g.try_step(|s| s.agree(silent(s.rank()))).unwrap_err();
+        check(&error, ErrorKind::Failed, &["rank 1 brought an error: its text panicked: no words ("]);
+        is_everybodys(g, &error);
+    });
+    failing(
+        &SEVERAL,
+        |g| if g.rank() == 1 { Err(Odd::Mute) } else { Ok(g.step(|s| s.reduce(1, Sum))) },
+        |_, error| check(&error, ErrorKind::Failed, &["rank 1 returned an error: its text panicked: no words ("]),
+    );
+}
+
+#[test]
+fn an_error_that_is_its_own_cause_comes_to_an_end() {
+    failing(
+        &SEVERAL,
+        |g| {
+            if g.rank() == 1 {
+                return Err(Odd::Endless(AtomicUsize::new(0)));
+            }
+            Ok(g.step(|s| s.reduce(1, Sum)))
+        },
+        |_, error| {
+            check(&error, ErrorKind::Failed, &["rank 1 returned an error: cause 0.: cause 1.: cause 2.: "]);
+            assert!(!error.to_string().contains("cause 100."), "{error}");
+        },
     );
 }

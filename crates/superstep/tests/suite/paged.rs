@@ -1,11 +1,8 @@
 //! Paged arrays: access by global index, pages, and slices (C1, C4).
 
-use crate::check;
+use crate::{check, everywhere, failing, on_sizes};
 use std::collections::BTreeSet;
-use superstep::{
-    ErrorKind, Group, Paged, strided,
-    testing::{everywhere, failing, on_sizes},
-};
+use superstep::{ErrorKind, Group, Paged, strided};
 
 /// A number that every element has of its own.
 fn value<const N: usize>(at: [usize; N]) -> u64 {

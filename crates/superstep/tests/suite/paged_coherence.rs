@@ -1,9 +1,7 @@
 //! Coherence of sections among sets of processors (C2, C3, S3).
 
-use superstep::{
-    Config, Fabric, Group, Paged, strided,
-    testing::{everywhere, on_sizes},
-};
+use crate::{everywhere, on_sizes};
+use superstep::{Config, Fabric, Group, Paged, strided};
 
 fn everybody(g: &Group) -> Vec<usize> {
     (0..g.size()).collect()

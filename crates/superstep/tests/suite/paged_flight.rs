@@ -1,14 +1,11 @@
 //! Coherence calls that are under way at the same time (C2), and what becomes of those that are not finished (X2, X3).
 
-use crate::check;
+use crate::{check, failing, on_sizes};
 use std::{
     mem::forget,
     panic::{AssertUnwindSafe, catch_unwind},
 };
-use superstep::{
-    Cohering, ErrorKind, Group, Paged, strided,
-    testing::{failing, on_sizes},
-};
+use superstep::{Cohering, ErrorKind, Group, Paged, strided};
 
 /// Calls count in the order in which they were begun: what was written between two belongs to the second.
 #[test]

@@ -1,14 +1,11 @@
 //! What misuse of paged arrays gets (X1, X2, X3).
 
-use crate::{check, is_everybodys};
+use crate::{check, failing, is_everybodys, on_sizes};
 use std::{
     ops::Range,
     panic::{AssertUnwindSafe, catch_unwind},
 };
-use superstep::{
-    ErrorKind, Group, Result, Sum, strided,
-    testing::{failing, on_sizes},
-};
+use superstep::{ErrorKind, Group, Result, Sum, strided};
 
 /// X1: refused at the call, with its numbers, and nothing was sent: the group goes on.
 #[test]
@@ -227,14 +224,31 @@ fn whoever_steps_instead_is_told_and_so_are_all() {
         }
         g.step(|_| ());
     };
-    fails(steps, ErrorKind::CoherenceMismatch, &["rank 0 waits at", "rank 1 has gone on to the step at"]);
+    fails(steps, ErrorKind::CoherenceMismatch, &["call at", "waits for rank 1", "rank 1 has gone on to the step at"]);
     let ends = |g: &mut Group| {
         let a = g.paged::<u8, 1>([4], [2]);
         if g.rank() == 0 {
             g.cohere(&a, .., &[0, 1]);
         }
     };
-    fails(ends, ErrorKind::CoherenceMismatch, &["rank 0 waits at", "rank 1 has come to its end"]);
+    fails(ends, ErrorKind::CoherenceMismatch, &["waits for rank 1", "rank 1 has come to its end"]);
+}
+
+/// X2: it is the same error whichever of several misses it first.
+#[test]
+fn of_several_that_miss_a_member_none_is_named() {
+    let line = line!() + 4;
+    let claim = |g: &mut Group| {
+        let a = g.paged::<u8, 1>([9], [3]);
+        if g.rank() != 1 {
+            g.cohere(&a, .., &[0, 1, 2]);
+        }
+    };
+    failing(&[3], claim, |_, error| {
+        let says = format!("a coherence call at {}:{line} waits for rank 1 to make", file!());
+        check(&error, ErrorKind::CoherenceMismatch, &[&says, "rank 1 has come to its end"]);
+        assert!(!error.to_string().contains("rank 0") && !error.to_string().contains("rank 2"), "{error}");
+    });
 }
 
 /// X2: arrays that differ are told at their making.

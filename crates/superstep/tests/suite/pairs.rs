@@ -1,9 +1,8 @@
 //! Every collective call is told from every other (S5): one member calls the one and the rest another.
 
-use crate::is_everybodys;
+use crate::{is_everybodys, on_sizes};
 use superstep::{
-    Any, Array, Block, By, Checked, Cyclic, Each, Error, Every, Group, Max, Object, Same, Shared, Sum, Tuning,
-    Weighted, testing::on_sizes,
+    Any, Array, Block, By, Checked, Cyclic, Each, Error, Every, Group, Max, Object, Same, Shared, Sum, Tuning, Weighted,
 };
 
 /// What the calls are about.

@@ -1,11 +1,12 @@
 //! Queues (D2).
 
-use crate::{SIZES, check, here};
+use crate::{SEVERAL, SIZES, check, everywhere, failing, here, on_sizes};
 use serde::{Deserialize, Serialize, Serializer};
-use superstep::{
-    ErrorKind,
-    testing::{everywhere, failing, on_sizes},
+use std::{
+    cell::{Cell, RefCell},
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
 };
+use superstep::{Area, ErrorKind, Queue, Sum};
 
 /// D2 and S3.
 #[test]
@@ -190,6 +191,92 @@ fn a_message_that_cannot_be_encoded_takes_its_step_along() {
                 g.step(|s| s.send(&queue, (me + 1) % p, 2, None));
                 assert_eq!(queue.drain().map(|message| message.0).collect::<Vec<_>>(), [2]);
             }
+        }
+    });
+}
+
+thread_local! {
+    /// Whether the next message that is dropped unwinds.
+    static UNWINDS: Cell<bool> = const { Cell::new(false) };
+    /// What a message asks for, or lets go, when it is dropped.
+    static ASKED: RefCell<Option<Queue<(), Message>>> = const { RefCell::new(None) };
+    static LEFT: RefCell<Option<Area<u8>>> = const { RefCell::new(None) };
+}
+
+/// A message with something to do when it is dropped.
+#[derive(Clone, Serialize, Deserialize)]
+struct Message;
+
+impl Drop for Message {
+    fn drop(&mut self) {
+        drop(LEFT.take());
+        ASKED.with_borrow(|queue| queue.as_ref().map(Queue::len));
+        if UNWINDS.take() {
+            resume_unwind(Box::new("a message"));
+        }
+    }
+}
+
+/// S5: what is not read is dropped when the step is over for its member too.
+#[test]
+fn a_message_that_unwinds_when_it_is_dropped_leaves_nobody_behind() {
+    on_sizes(&SEVERAL, |g| {
+        let (queue, x, me) = (g.queue::<(), Message>(), g.shared(0, Sum), g.rank());
+        g.step(|s| s.send(&queue, me, (), Message));
+        UNWINDS.set(me == 1);
+        let closed = catch_unwind(AssertUnwindSafe(|| g.step(|_| x.set(1))));
+        assert_eq!((closed.is_err(), x.get()), (me == 1, g.size()));
+        g.step(|_| x.set(2));
+        assert_eq!(x.get(), 2 * g.size());
+    });
+}
+
+/// D2: a message may do what the program may do.
+#[test]
+fn a_message_may_ask_for_its_queue_when_it_is_dropped() {
+    on_sizes(&SIZES, |g| {
+        let queue = g.queue::<(), Message>();
+        g.step(|s| (0..s.size()).for_each(|to| s.send(&queue, to, (), Message)));
+        assert_eq!(queue.len(), g.size());
+        ASKED.set(Some(queue));
+        assert_eq!(g.step(|s| s.reduce(1, Sum)), g.size());
+        let queue = ASKED.take().unwrap();
+        assert!(queue.is_empty());
+        g.step(|s| s.send(&queue, (s.rank() + 1) % s.size(), (), Message));
+        assert_eq!(queue.drain().count(), 1);
+    });
+}
+
+/// D1: a handle may be dropped wherever code of the program runs: by a message, and by an operator.
+#[test]
+fn a_handle_may_be_dropped_in_the_middle_of_a_boundary() {
+    on_sizes(&SIZES, |g| {
+        let (p, queue) = (g.size(), g.queue::<(), Message>());
+        LEFT.set(Some(g.area::<u8>(3)));
+        g.step(|s| s.send(&queue, (s.rank() + 1) % p, (), Message));
+        assert_eq!(g.step(|s| s.reduce(1, Sum)), p);
+        assert!(LEFT.take().is_none());
+        // The same in a step that fails.
+        LEFT.set(Some(g.area::<u8>(3)));
+        let failed = g.try_step(|s| {
+            s.send(&queue, s.rank(), (), Message);
+            s.agree(Err::<(), _>("on purpose"))
+        });
+        assert!(failed.is_err() && LEFT.take().is_none());
+        LEFT.set(Some(g.area::<u8>(3)));
+        let sum = g.step(|s| {
+            s.reduce(1, |a: &mut usize, b: &usize| {
+                drop(LEFT.take());
+                *a += b;
+            })
+        });
+        drop(LEFT.take());
+        assert_eq!(sum, p);
+        // Everybody has dropped the areas: their numbers are given again, and nothing is in the way.
+        for _ in 0..3 {
+            let area = g.area::<u8>(1);
+            g.step(|s| s.put((s.rank() + 1) % p, &[7], &area, 0));
+            assert_eq!(*area.local(), [7]);
         }
     });
 }

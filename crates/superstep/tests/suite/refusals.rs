@@ -1,13 +1,12 @@
 //! Operators that overflow, panic or refuse, on some members or on all (X2): one error, nothing committed, and the
 //! group goes on.
 
-use crate::{SEVERAL, SIZES, check, is_everybodys};
+use crate::{SEVERAL, SIZES, check, failing, is_everybodys, on_sizes};
 use serde::{Deserialize, Serialize};
 use std::panic::resume_unwind;
 use superstep::{
     Any, Area, Array, Block, Checked, Combine, Each, Error, ErrorKind, Fold, Group, Max, Pending, Queue, Same, Shared,
     Step, Sum, Tuning,
-    testing::{failing, on_sizes},
 };
 
 /// In a group of four, only what is below the last rank overflows an i8: the whole is bracketed in another way.

@@ -1,12 +1,7 @@
 //! Shared variables, and how values combine (R1 to R4).
 
-use crate::{SEVERAL, SIZES, bracketed, bracketed_below, check, here, is_everybodys};
-use serde::{Deserialize, Serialize, Serializer};
-use superstep::{
-    And, Any, Checked, Combine, Each, Error, ErrorKind, Group, Leader, Local, Max, Min, Or, Product, Same, Sum, Value,
-    Xor,
-    testing::{everywhere, failing, on_sizes},
-};
+use crate::{SEVERAL, SIZES, bracketed, bracketed_below, check, everywhere, here, is_everybodys, on_sizes};
+use superstep::{And, Any, Combine, Each, ErrorKind, Group, Leader, Max, Min, Or, Product, Same, Sum, Value, Xor};
 
 /// Lets those whom `writes` names write their value to a variable that starts as `start`, and returns what it is then.
 fn combined<T: Value, C: Combine<T>>(
@@ -259,21 +254,6 @@ fn prefixes_are_exclusive_or_not_and_keep_rank_order() {
     });
 }
 
-/// R1 and X2.
-#[test]
-fn vectors_of_different_lengths_do_not_combine() {
-    on_sizes(&SEVERAL, |g| {
-        let (x, me) = (g.shared(vec![1], Each(Sum)), g.rank());
-        let error = g.try_step(|_| x.set(vec![0; 2 + me % 2])).unwrap_err();
-        check(&error, ErrorKind::CombineMismatch, &["2", "3", "step 0 of group 0"]);
-        is_everybodys(g, &error);
-        assert_eq!(x.get(), [1]);
-        let error = g.try_step(|s| s.reduce(vec![0; 2 + me % 2], Each(Sum))).unwrap_err();
-        check(&error, ErrorKind::CombineMismatch, &["2", "3", "step", "of group 0"]);
-        is_everybodys(g, &error);
-    });
-}
-
 /// R1: nothing is also a value.
 #[test]
 fn values_of_no_length_combine() {
@@ -294,101 +274,6 @@ fn values_of_no_length_combine() {
     });
 }
 
-/// R1 and X2.
-#[test]
-fn a_combine_function_that_panics_is_everybodys_error() {
-    #[allow(clippy::trivially_copy_pass_by_ref, reason = "the shape of an operator")]
-    fn fails(_: &mut usize, with: &usize) {
-        assert!(*with == 0, "cannot take {with}");
-    }
-    on_sizes(&SEVERAL, |g| {
-        let x = g.shared(3, fails);
-        let error = g.try_step(|_| x.set(7)).unwrap_err();
-        check(
-            &error,
-            ErrorKind::Panicked,
-            &["combine function panicked", "cannot take 7", file!(), "step 0 of group 0"],
-        );
-        is_everybodys(g, &error);
-        assert_eq!(x.get(), 3);
-        let error = g.try_step(|s| s.reduce(7, fails)).unwrap_err();
-        check(&error, ErrorKind::Panicked, &["combine function panicked", "cannot take 7", file!(), "of group 0"]);
-        is_everybodys(g, &error);
-    });
-}
-
-/// R1 and X2.
-#[test]
-fn an_overflow_is_everybodys_error_where_it_is_checked() {
-    on_sizes(&SEVERAL, |g| {
-        let x = g.shared(1u8, Checked(Sum));
-        let error = g.try_step(|_| x.set(200)).unwrap_err();
-        check(&error, ErrorKind::Overflow, &["step 0 of group 0"]);
-        is_everybodys(g, &error);
-        assert_eq!(x.get(), 1);
-        let error = g.try_step(|s| s.reduce(i64::MAX, Checked(Product))).unwrap_err();
-        check(&error, ErrorKind::Overflow, &["of group 0"]);
-        is_everybodys(g, &error);
-        let error = g.try_step(|s| s.reduce(vec![0, i32::MIN], Each(Checked(Sum)))).unwrap_err();
-        check(&error, ErrorKind::Overflow, &["of group 0"]);
-        is_everybodys(g, &error);
-        // Unless it is checked, it goes round.
-        let p = g.size() as u8;
-        assert_eq!(g.step(|s| s.reduce(200u8, Sum)), p.wrapping_mul(200));
-    });
-}
-
-/// R3 and X2: what only a prefix meets, because the total is bracketed in another way, counts as well.
-#[test]
-fn an_overflow_in_a_prefix_alone_is_an_overflow() {
-    let values = [100i8, 0, 100, -100];
-    for own in [false, true] {
-        failing(
-            &[4],
-            |g| {
-                let value = values[g.rank()];
-                g.step(|s| if own { s.prefix_with(value, Checked(Sum)) } else { s.prefix(value, Checked(Sum)) });
-            },
-            |context, error| assert!(error.kind() == ErrorKind::Overflow, "{context}, own {own}: {error}"),
-        );
-    }
-}
-
-/// A value that cannot be encoded where it says so.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-struct Touchy {
-    refuses: bool,
-}
-
-impl Serialize for Touchy {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.refuses {
-            return Err(serde::ser::Error::custom("refused on purpose"));
-        }
-        serializer.serialize_bool(self.refuses)
-    }
-}
-
-/// R1 and X2.
-#[test]
-fn a_value_that_cannot_be_encoded_is_everybodys_error() {
-    on_sizes(&SIZES, |g| {
-        let (x, sum) = (g.shared(Touchy::default(), Any), g.shared(3, Sum));
-        let touchy = Touchy { refuses: g.rank() == g.size() - 1 };
-        let error = g.try_step(|_| {
-            sum.set(9);
-            x.set(touchy.clone());
-        });
-        let error = error.unwrap_err();
-        check(&error, ErrorKind::Encode, &["step 0 of group 0", "Touchy", file!()]);
-        is_everybodys(g, &error);
-        assert_eq!((x.get(), sum.get()), (Touchy::default(), 3));
-        let error = g.try_step(|s| s.reduce(touchy, Any)).unwrap_err();
-        check(&error, ErrorKind::Encode, &["of group 0", "Touchy", file!()]);
-        is_everybodys(g, &error);
-    });
-}
-
 /// R1: what a boundary carries may be long.
 #[test]
 fn a_megabyte_combines_like_a_byte() {
@@ -403,68 +288,6 @@ fn a_megabyte_combines_like_a_byte() {
         let expected: Vec<u64> = (0..len as u64).map(|at| at * (p * (p - 1) / 2)).collect();
         assert!(sum == expected && x.get() == expected);
     });
-}
-
-/// X1: a shared variable is written in steps alone.
-#[test]
-fn a_write_outside_of_any_step_is_refused() {
-    let write: [fn(&superstep::Shared<i32>); 2] = [|x| x.set(1), |x| *x.write() = 1];
-    for write in write {
-        failing(
-            &SIZES,
-            |g| {
-                let x = g.shared(0, Sum);
-                g.step(|_| x.set(1));
-                write(&x);
-            },
-            |_, error| check(&error, ErrorKind::OutsideStep, &["step 1 of group 0", "shared i32", file!()]),
-        );
-        // A variable of a subgroup that is over has no step any more.
-        failing(
-            &SIZES,
-            |g| {
-                let x = g.split(1, |sub| Local(sub.shared(0, Sum))).unwrap();
-                g.step(|_| write(&x));
-            },
-            |_, error| check(&error, ErrorKind::OutsideStep, &["of group 0/0", "shared i32", file!()]),
-        );
-    }
-}
-
-/// X1.
-#[test]
-fn a_write_to_a_copy_that_is_lent_is_refused() {
-    failing(
-        &SIZES,
-        |g| {
-            let x = g.shared(0, Sum);
-            g.step(|_| {
-                let lent = x.read();
-                x.set(*lent + 1);
-            });
-        },
-        |_, error| check(&error, ErrorKind::StillBorrowed, &["step 0 of group 0", "shared i32", file!()]),
-    );
-}
-
-/// X1: reading a copy that is lent for writing says so, at the caller's line.
-#[test]
-fn a_copy_that_is_lent_for_writing_cannot_be_read() {
-    let read: [fn(&superstep::Shared<i32>) -> i32; 2] = [|x| x.get(), |x| *x.read()];
-    for read in read {
-        failing(
-            &[1, 2],
-            |g| {
-                let x = g.shared(0, Sum);
-                g.step(|_| {
-                    let lent = x.write();
-                    read(&x);
-                    drop(lent);
-                });
-            },
-            |_, error: Error| check(&error, ErrorKind::StillBorrowed, &["step 0 of group 0", "shared i32", file!()]),
-        );
-    }
 }
 
 /// R2: a thousand variables, of which each step writes some.

@@ -1,10 +1,7 @@
 //! Transfers straight from area to area (D1: `hp_put` and `hp_get`).
 
-use crate::{SIZES, check, here};
-use superstep::{
-    ErrorKind, Group, Weighted,
-    testing::{everywhere, on_sizes},
-};
+use crate::{SIZES, check, everywhere, here, on_sizes};
+use superstep::{ErrorKind, Group, Weighted};
 
 /// D1: a vector that is given away, and a section that counts as it is at the boundary.
 #[test]

@@ -1,10 +1,7 @@
 //! Volatile variables and arrays (E7).
 
-use crate::{SEVERAL, SIZES, check};
-use superstep::{
-    ErrorKind, Group, Sum,
-    testing::{failing, on_sizes},
-};
+use crate::{SEVERAL, SIZES, check, failing, on_sizes};
+use superstep::{ErrorKind, Group, Sum};
 
 /// E7: no addition is lost, whatever the type.
 #[test]

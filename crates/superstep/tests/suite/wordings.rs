@@ -1,11 +1,8 @@
 //! What errors say: who, what of, and where in the program.
 
-use crate::{SEVERAL, check, here, is_everybodys};
+use crate::{SEVERAL, check, failing, here, is_everybodys, on_sizes};
 use std::cell::Cell;
-use superstep::{
-    Any, Block, Cyclic, Error, ErrorKind, Every, Group, Local, Step, Sum,
-    testing::{failing, on_sizes},
-};
+use superstep::{Any, Block, Cyclic, Error, ErrorKind, Every, Group, Local, Step, Sum};
 
 /// S5: all who have ended are named.
 #[test]

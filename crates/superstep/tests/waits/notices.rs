@@ -78,6 +78,12 @@ fn who_waits_for_an_epochs_end_says_so() {
     await_notice("late-in-an-epoch", 1, &["after step 0 of group 0, in the epoch ("]);
 }
 
+/// A method runs where its processor waits, and then that one does not wait any more.
+#[test]
+fn who_is_in_a_method_does_not_wait() {
+    await_notice("late-in-a-method", 1, &["after step 0 of group 0, in the epoch ("]);
+}
+
 #[test]
 fn who_waits_in_a_coherence_call_says_so() {
     await_notice("late-for-coherence", 1, &["after step 0 of group 0, in a coherence call ("]);
@@ -112,6 +118,16 @@ fn a_processor_that_never_comes_is_ended_if_asked_for() {
         let outcome = job.env("SUPERSTEP_TEST_VICTIM", "1").env("SUPERSTEP_WAIT_LIMIT", "0.2").run();
         assert!(!outcome.is_well(), "{name}: {outcome:?}");
         assert!(outcome.says("longer than a wait may take"), "{name}: {outcome:?}");
+    }
+}
+
+/// X9: also where the run has failed for another reason.
+#[test]
+fn a_processor_that_never_comes_back_after_a_failure_is_ended_if_asked_for() {
+    for (name, job) in jobs("endless-after-a-panic") {
+        let outcome = job.env("SUPERSTEP_TEST_VICTIM", "1").env("SUPERSTEP_WAIT_LIMIT", "0.2").run();
+        // Where processors take turns, the late one may have the first.
+        assert!(!outcome.is_well() && (outcome.says("boom") || name.starts_with("sim")), "{name}: {outcome:?}");
     }
 }
 

@@ -22,6 +22,16 @@ fn program() {
             let is_late = g.rank() == victim();
             g.epoch(|_| linger_if(is_late));
         }),
+        "late-in-a-method" => superstep::run(|g| {
+            let object = g.object(());
+            g.epoch(|e| {
+                if e.rank() == 0 {
+                    // It is served while the other one waits for the epoch's end.
+                    thread::sleep(Duration::from_millis(200));
+                    e.send(victim(), &object, (), |(), _, ()| linger_if(true));
+                }
+            });
+        }),
         "late-for-coherence" => superstep::run(|g| {
             let is_late = g.rank() == victim();
             let (a, all) = (g.paged::<u64, 1>([64], [8]), (0..g.size()).collect::<Vec<_>>());
@@ -43,10 +53,24 @@ fn program() {
             }
             g.step(|_| ());
         }),
+        "endless-after-a-panic" => superstep::run(|g| {
+            assert!(g.rank() == victim(), "boom");
+            while g.rank() == victim() {
+                thread::sleep(Duration::from_millis(1));
+            }
+        }),
         "exit" => superstep::run(|g| {
             g.step(|_| ());
             if g.rank() == victim() {
                 process::exit(env::var("SUPERSTEP_TEST_CODE").map_or(0, |code| code.parse().expect("a number")));
+            }
+            g.step(|_| ());
+        }),
+        "exit-elsewhere" => superstep::run(|g| {
+            g.step(|_| ());
+            if g.rank() == victim() {
+                let code = env::var("SUPERSTEP_TEST_CODE").map_or(0, |code| code.parse().expect("a number"));
+                let _ = thread::spawn(move || process::exit(code)).join();
             }
             g.step(|_| ());
         }),
