@@ -4,40 +4,12 @@
 //! before can be read after.
 
 use crate::{
+    ending::{Collective, Ending, NOTES},
     failing::{Fault, fail},
     life,
-    machine::{Ending, Machine, NOTES},
+    machine::Machine,
     program,
 };
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Collective {
-    Broadcast,
-    Fold,
-    Scan,
-    Gather,
-    Scatter,
-    Exchange,
-}
-
-impl Collective {
-    const ALL: [Self; 6] = [Self::Broadcast, Self::Fold, Self::Scan, Self::Gather, Self::Scatter, Self::Exchange];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Broadcast => "bsp_bcast",
-            Self::Fold => "bsp_fold",
-            Self::Scan => "bsp_scan",
-            Self::Gather => "bsp_gather",
-            Self::Scatter => "bsp_scatter",
-            Self::Exchange => "bsp_exchange",
-        }
-    }
-
-    pub(crate) fn name_of(number: u64) -> &'static str {
-        Self::ALL.get(number as usize).map_or("something else", |which| which.name())
-    }
-}
 
 /// Combines `left` and `right`, of so many bytes, into `result`.
 pub(crate) type Operator<'a> = &'a dyn Fn(&mut [u8], &[u8], &[u8]);

@@ -1,11 +1,18 @@
 //! The end of a job that cannot go on: one line that begins with the name of the function, and a code that is not 0.
 
-use crate::{life, parting};
-use fabric::Failure;
+use crate::{
+    parting::{self, end_anyway, end_handlers, flush},
+    phase::{self, Phase},
+};
+use fabric::{Failure, mpi, procs::Speaker};
 use std::{
     fmt,
     io::Write,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
 /// What a program has done wrong, or what has happened to it.
@@ -133,12 +140,27 @@ impl fmt::Display for List<'_> {
     }
 }
 
+/// Says whether nobody in the job has spoken yet; for any thread.
+static SPEAKER: OnceLock<Speaker> = OnceLock::new();
+
+/// Tells the others that this process ends the job, once there are others.
+static TELL: OnceLock<fn()> = OnceLock::new();
+
+/// Notes how others are told, and who may speak; without a speaker each process may.
+pub(crate) fn begin(speaker: Option<Speaker>, tell: fn()) {
+    if let Some(speaker) = speaker {
+        let _ = SPEAKER.set(speaker);
+    }
+    let _ = TELL.set(tell);
+}
+
 /// Whether this process has said why the job ends.
 static HAS_SPOKEN: AtomicBool = AtomicBool::new(false);
 
 /// Prints one line, in one piece, unless this process has said something already.
 pub(crate) fn say(line: &[u8]) {
-    if !line.is_empty() && !HAS_SPOKEN.swap(true, Ordering::SeqCst) && life::may_speak() {
+    if !line.is_empty() && !HAS_SPOKEN.swap(true, Ordering::SeqCst) && SPEAKER.get().is_none_or(|may_speak| may_speak())
+    {
         let end = line.iter().rposition(|&byte| byte != b'\n').map_or(0, |last| last + 1);
         let _ = std::io::stderr().write_all(&[&line[..end], b"\n"].concat());
     }
@@ -147,22 +169,22 @@ pub(crate) fn say(line: &[u8]) {
 /// Ends the job over something that this process alone has done or seen.
 #[cold]
 pub(crate) fn fail(function: &str, fault: Fault) -> ! {
-    if life::is_stranger() {
+    if phase::is_stranger() {
         parting::leave(format!("{function}: {}", Fault::Stranger).as_bytes());
     }
-    let place = life::rank().map_or_else(String::new, |rank| format!(" (process {rank})"));
+    let place = phase::rank().map_or_else(String::new, |rank| format!(" (process {rank})"));
     say(format!("{function}: {fault}{place}").as_bytes());
-    life::stop()
+    stop()
 }
 
 /// Ends the job over something that all processes see at the same boundary: process 0 says so.
 #[cold]
 pub(crate) fn fail_together(function: &str, fault: &Fault) -> ! {
-    if life::rank() == Some(0) {
+    if phase::rank() == Some(0) {
         say(format!("{function}: {fault}").as_bytes());
-        life::stop();
+        stop();
     }
-    life::await_end()
+    await_end()
 }
 
 /// Ends this process because the job has been stopped elsewhere.
@@ -172,13 +194,41 @@ pub(crate) fn stopped(function: &str, failure: &Failure) -> ! {
     if !words.is_empty() {
         say(format!("{function}: {words}").as_bytes());
     }
-    life::await_end()
+    await_end()
 }
 
-/// What a failure comes to; nothing where the process that failed has said it.
+/// A failure in words; none if the process that failed has said them.
 pub(crate) fn last_words(failure: &Failure) -> String {
     match failure {
         Failure::GaveUp { .. } => String::new(),
         other => other.to_string(),
     }
+}
+
+/// Ends the whole job, from whichever process that belongs to it.
+pub(crate) fn stop() -> ! {
+    phase::go_to(Phase::After);
+    end_handlers();
+    flush();
+    if let Some(tell) = TELL.get() {
+        tell();
+    }
+    if mpi::is_launched() {
+        // What was just printed has to come through the launcher before it hears that all is over.
+        std::thread::sleep(Duration::from_millis(300));
+        // A signal handler may have interrupted MPI itself, which then waits for itself.
+        end_anyway();
+        mpi::abort(1);
+    }
+    // SAFETY: it ends the process; what the program wants to be run at its end might wait for others.
+    unsafe { libc::_exit(1) }
+}
+
+/// Waits to be ended, because the job is; and if nobody does that, ends.
+fn await_end() -> ! {
+    phase::go_to(Phase::After);
+    end_handlers();
+    flush();
+    std::thread::sleep(Duration::from_secs(5));
+    stop()
 }

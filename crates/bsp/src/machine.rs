@@ -1,62 +1,18 @@
 //! What a process knows between `bsp_begin` and `bsp_end`, and the boundary of a superstep.
 
 use crate::{
-    collectives::Collective,
+    ending::{Ending, GETS, NOTES, PUTS},
     failing::{Fault, fail, fail_together, stopped},
+    ground::{CHANNELS, Ground, STREAMS, Stream, Words},
     queue::Queue,
     registry::{Area, Registry},
     transfers::{self, Gets},
 };
-use fabric::{
-    Pen,
-    ground::{CHANNELS, Ground, STREAMS, Stream, Words},
-};
+use fabric::Pen;
 use std::{
     collections::HashSet,
     sync::atomic::{AtomicU8, Ordering},
 };
-
-/// The streams of the first channel.
-pub(crate) const PUTS: usize = 0;
-pub(crate) const GETS: usize = 1;
-pub(crate) const MESSAGES: usize = 2;
-/// Registrations and what collectives move.
-pub(crate) const NOTES: usize = 3;
-
-/// What ends a superstep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
-    Sync,
-    End,
-    /// A collective, by its number.
-    Collective(Collective),
-}
-
-impl Ending {
-    fn code(self) -> u64 {
-        match self {
-            Self::Sync => 0,
-            Self::End => 1,
-            Self::Collective(which) => 2 + which as u64,
-        }
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Sync => "bsp_sync",
-            Self::End => "bsp_end",
-            Self::Collective(which) => which.name(),
-        }
-    }
-
-    fn name_of(code: u64) -> &'static str {
-        match code {
-            0 => Self::Sync.name(),
-            1 => Self::End.name(),
-            code => Collective::name_of(code - 2),
-        }
-    }
-}
 
 pub(crate) struct Machine {
     pub(crate) ground: Box<dyn Ground>,
@@ -74,7 +30,7 @@ pub(crate) struct Machine {
     /// How many bytes of everybody's notes are about registration, at the last boundary.
     registered: usize,
     said: Vec<Words>,
-    /// How many supersteps have ended, and with what that is written down for those who wait for this process.
+    /// How many supersteps have ended, and the pen that tells others so.
     steps: u64,
     pen: Pen,
 }
@@ -132,10 +88,10 @@ impl Machine {
         }
     }
 
-    /// The stream of a kind for another process.
+    /// A stream for another process, by its number in the first channel.
     #[inline]
-    pub(crate) fn stream(&mut self, to: usize, kind: usize) -> &mut Stream {
-        &mut self.out[to * STREAMS + kind]
+    pub(crate) fn stream(&mut self, to: usize, stream: usize) -> &mut Stream {
+        &mut self.out[to * STREAMS + stream]
     }
 
     /// Ends the superstep. `terms` must be the same for all.

@@ -9,8 +9,11 @@
 //! Both lie on a multiple of 8, and on one of 16 if they have that many bytes, so that whatever type they are of can be
 //! used where it lies. Messages are read where the sender has written them, and stay there for one superstep.
 
-use crate::{machine::MESSAGES, program};
-use fabric::ground::{Ground, STREAMS, Stream};
+use crate::{
+    ending::MESSAGES,
+    ground::{Ground, STREAMS, Stream},
+    program,
+};
 use std::ops::Range;
 
 const HEAD: usize = 16;
@@ -119,8 +122,8 @@ impl Queue {
             self.streams[from] = (stream.as_ptr().expose_provenance(), stream.len());
             if let Some(head) = stream.first_chunk::<HEAD>() {
                 let [count, bytes]: [u64; 2] = bytemuck::pod_read_unaligned(head);
-                self.left[0] += count;
-                self.left[1] += bytes;
+                self.left[0] = self.left[0].saturating_add(count);
+                self.left[1] = self.left[1].saturating_add(bytes);
             }
         }
     }
@@ -175,4 +178,77 @@ impl Queue {
 fn part(stream: &mut Stream, bytes: &[u8]) -> bool {
     let padding = aligned(stream.len(), bytes.len()) - stream.len();
     (padding == 0 || stream.push_record([0], &[])) && stream.push_record([], bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ground::Words;
+    use fabric::Failure;
+
+    /// A process alone, to which something has come.
+    struct Alone(Vec<u8>);
+
+    impl Ground for Alone {
+        fn rank(&self) -> usize {
+            0
+        }
+
+        fn size(&self) -> usize {
+            1
+        }
+
+        fn streams(&mut self, _: usize) -> Vec<Stream> {
+            Vec::new()
+        }
+
+        fn turn(&mut self, _: usize, _: &mut [Stream], _: &Words, _: &mut Vec<Words>) -> Result<(), Failure> {
+            Ok(())
+        }
+
+        fn incoming(&self, _: usize, _: usize, _: usize) -> &[u8] {
+            &self.0
+        }
+
+        fn raise(&self, _: Failure) {}
+
+        fn end(self: Box<Self>) -> Option<Failure> {
+            None
+        }
+    }
+
+    /// X5: whatever a stream says, its messages lie in it, and there is an end to them.
+    #[test]
+    fn messages_of_a_damaged_stream_lie_in_it() {
+        let (mut sender, mut stream) = (Queue::new(1), Stream::default());
+        for (tag, payload) in [(&b"tag4"[..], &b"payload"[..]), (b"four", b""), (b"....", &[5; 40])] {
+            assert!(sender.send(&mut stream, 0, tag, payload));
+        }
+        let mut whole = stream.as_slice().to_vec();
+        whole[..HEAD].copy_from_slice(bytemuck::bytes_of(&[3u64, 47]));
+        let takes = |bytes: Vec<u8>, tag: usize| {
+            let (ground, mut queue) = (Alone(bytes), Queue::new(1));
+            queue.sent = tag;
+            queue.turn(&ground);
+            let mut lengths = Vec::new();
+            while let Some(message) = queue.first() {
+                assert!(message.tag.end <= ground.0.len() && message.payload.end <= ground.0.len());
+                lengths.push(message.payload.len());
+                queue.remove(&message);
+                assert!(lengths.len() <= ground.0.len(), "they never end");
+            }
+            lengths
+        };
+        assert_eq!(takes(whole.clone(), 4), [7, 0, 40]);
+        for at in 0..whole.len() {
+            takes(whole[..at].to_vec(), 4);
+            for byte in [0, 1, 8, 0x7F, 0x80, 0xFF] {
+                let mut changed = whole.clone();
+                changed[at] = byte;
+                takes(changed.clone(), 4);
+                changed[at..].iter_mut().take(8).for_each(|byte| *byte = 0xFF);
+                takes(changed, 16);
+            }
+        }
+    }
 }

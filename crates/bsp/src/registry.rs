@@ -40,16 +40,12 @@ impl Hasher for Spread {
 
     fn write(&mut self, bytes: &[u8]) {
         for &byte in bytes {
-            self.write_u64(u64::from(byte));
+            self.write_usize(byte.into());
         }
     }
 
-    fn write_u64(&mut self, number: u64) {
-        self.0 = (self.0 ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
-    }
-
     fn write_usize(&mut self, number: usize) {
-        self.write_u64(number as u64);
+        self.0 = (self.0 ^ number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
     }
 }
 
@@ -76,7 +72,7 @@ pub(crate) struct Registry {
     free: Vec<u32>,
     /// Slots in which every process has registered NULL.
     vacant: Vec<u32>,
-    /// How many slots there are in which this one has.
+    /// How many slots there are in which this process has registered NULL.
     nulls: i64,
     /// What was asked for since the last boundary.
     events: Vec<Event>,

@@ -9,8 +9,12 @@
 //! A length that has no room in 32 bits follows the offset. The sender has checked every record against the areas of
 //! the target; the target checks again, because it trusts nobody with its memory.
 
-use crate::{failing::Fault, program, registry::Registry};
-use fabric::ground::{Ground, Stream};
+use crate::{
+    failing::Fault,
+    ground::{Ground, Stream},
+    program,
+    registry::Registry,
+};
 
 /// A length that says: look behind the offset.
 const LONG: u32 = u32::MAX;
@@ -55,7 +59,7 @@ pub(crate) fn put(stream: &mut Stream, slot: u32, offset: usize, bytes: &[u8]) -
 fn place(registry: &Registry, slot: u32, offset: usize, len: usize) -> Option<usize> {
     let area = registry.mine(slot)?;
     let end = offset.checked_add(len)?;
-    (end <= area.size).then_some(area.address + offset)
+    (end <= area.size).then(|| area.address + offset)
 }
 
 /// Writes what another process has put here.
@@ -71,7 +75,7 @@ pub(crate) fn apply(mut puts: &[u8], registry: &Registry) -> Result<(), Damaged>
     Ok(())
 }
 
-/// From so many bytes on a get is worth a meeting more, if that saves a copy.
+/// A get of at least so many bytes is worth another meeting that saves a copy.
 pub(crate) const DIRECT_GET: usize = 256 << 10;
 
 /// Takes the requests of another process off their stream: where in my memory the bytes are, and how many.
@@ -85,7 +89,7 @@ fn requests(mut asked: &[u8], registry: &Registry) -> impl Iterator<Item = Resul
     })
 }
 
-/// Reads what another process asks for; what is long only if `with_long`, for else it reads that itself.
+/// Reads what another process asks for. Without `with_long` that process reads long stretches itself.
 pub(crate) fn serve(
     asked: &[u8],
     from: usize,
@@ -186,5 +190,60 @@ impl Gets {
             unsafe { program::write(address, bytes) };
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Area;
+
+    /// Three changes of some bytes, which a number decides: other bytes, or a shorter end.
+    fn changed(bytes: &[u8], number: u64) -> Vec<u8> {
+        let mut state = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+        let mut below = |bound: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 33) as usize % bound
+        };
+        let mut bytes = bytes.to_vec();
+        for _ in 0..3 {
+            let at = below(bytes.len().max(1));
+            match below(8) {
+                0 => bytes.truncate(at),
+                1 => bytes[at..].iter_mut().take(8).for_each(|byte| *byte = 0xFF),
+                _ => bytes[at..].iter_mut().take(1).for_each(|byte| *byte = [0, 1, 8, 0x7F, 0x80, 0xFF][below(6)]),
+            }
+        }
+        bytes
+    }
+
+    /// X5: what another process has damaged writes nowhere but into areas, and reads from nowhere else.
+    #[test]
+    fn damaged_records_touch_nothing_outside_of_the_area_they_name() {
+        const AREA: std::ops::Range<usize> = 64..96;
+        let mut memory = vec![7u8; 160];
+        let start = memory.as_mut_ptr().expose_provenance();
+        let mut registry = Registry::new(0, 1);
+        let area = Area { address: start + AREA.start, size: AREA.len() };
+        registry.push(area);
+        registry.settle(&[area], &[]).expect("it is the only process");
+        let (mut puts, mut asked) = (Stream::default(), Stream::default());
+        for (offset, len) in [(0, 8), (5, 3), (24, 8), (32, 0), (0, 32)] {
+            assert!(put(&mut puts, 0, offset, &vec![1; len]));
+            assert!(push(&mut asked, 0, offset, len, &[]));
+        }
+        let (mut refused, numbers) = (0, if cfg!(miri) { 0..100 } else { 0..50_000 });
+        for number in numbers {
+            refused += u32::from(apply(&changed(puts.as_slice(), number), &registry).is_err());
+            let mut answers = Stream::default();
+            refused += u32::from(serve(&changed(asked.as_slice(), number), 0, &registry, &mut answers, true).is_err());
+            // SAFETY: nobody else has a reference to it now.
+            let now = unsafe { program::bytes(start, 160) };
+            assert!(now[..AREA.start].iter().chain(&now[AREA.end..]).all(|&byte| byte == 7), "{number}");
+        }
+        assert!(refused > 20, "{refused} were refused");
+        drop(memory);
     }
 }

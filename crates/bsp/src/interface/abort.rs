@@ -1,6 +1,9 @@
 //! `bsp_abort`, which takes a format and any number of arguments.
 
-use crate::{failing::say, life, parting};
+use crate::{
+    failing::{say, stop},
+    parting, phase,
+};
 use libc::{c_char, c_int, c_void};
 use std::{
     ffi::CStr,
@@ -75,7 +78,7 @@ unsafe extern "C" fn abort(format: *const c_char, arguments: *mut c_void) -> ! {
     }
     // SAFETY: the caller's promise.
     let text = unsafe { CStr::from_ptr(format) };
-    // One that asks to write to an argument is not used as a format.
+    // A format that would write to an argument is printed as it is.
     let is_plain = arguments.is_null() || has_store(text.to_bytes());
     let line = if is_plain { None } else { formatted(format, arguments) };
     end(line.as_deref().unwrap_or(text.to_bytes()))
@@ -113,7 +116,7 @@ fn formatted(format: *const c_char, arguments: *mut c_void) -> Option<Vec<u8>> {
 /// What the child does.
 fn write_formatted(file: c_int, format: *const c_char, arguments: *mut c_void) -> ! {
     for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT] {
-        // Whoever handles these means another process.
+        // The program's handlers are meant for the parent.
         // SAFETY: it takes numbers.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
@@ -142,8 +145,8 @@ fn has_store(format: &[u8]) -> bool {
         if byte != b'%' {
             continue;
         }
-        let kind = bytes.find(|byte| !b"0123456789.*$+-# 'hlqjztLI".contains(byte));
-        if kind == Some(b'n') {
+        let directive = bytes.find(|byte| !b"0123456789.*$+-# 'hlqjztLI".contains(byte));
+        if directive == Some(b'n') {
             return true;
         }
     }
@@ -153,14 +156,14 @@ fn has_store(format: &[u8]) -> bool {
 /// Ends the job with this message, whatever its bytes mean where it was written.
 pub(super) fn end(message: &[u8]) -> ! {
     let message = if message.is_empty() { b"bsp_abort" } else { message };
-    if life::is_stranger() {
+    if phase::is_stranger() {
         let message = message.strip_suffix(b"\n").unwrap_or(message);
         parting::leave(
             &[message, b" (bsp_abort by a process that the program has forked; only that one ends)"].concat(),
         );
     }
     say(message);
-    life::stop()
+    stop()
 }
 
 #[cfg(test)]

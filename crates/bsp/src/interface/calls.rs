@@ -1,23 +1,24 @@
-//! What each function does, whatever language calls it: numbers are wide enough for all of them, and addresses are
-//! numbers. `name` is what the program called.
+//! What each function does, whatever language calls it. Numbers are wide enough for all of them, and addresses are
+//! numbers. `name` is that of the function that the program called; in Fortran it has no underscores.
 
 use crate::{
+    ending::{GETS, MESSAGES, PUTS},
     failing::{Fault, fail},
+    ground::STREAMS,
     life::machine,
-    machine::{GETS, MESSAGES, Machine, PUTS},
+    machine::Machine,
     program,
     queue::Message,
     registry::{Area, Missing},
     transfers,
 };
-use fabric::ground::STREAMS;
 
 type Name = &'static str;
 
-/// From how many bytes on a high-performance transfer is worth a call of the system.
+/// A high-performance transfer of at least so many bytes is worth a system call.
 const DIRECT: usize = 16 << 10;
 
-/// The name of one who calls from Fortran has no underscores.
+/// A size that the program hands over, unless it is negative.
 fn size_of_call(name: Name, what: &'static str, value: i64) -> usize {
     usize::try_from(value).unwrap_or_else(|_| fail(name, Fault::BadSize { what, value }))
 }
@@ -53,7 +54,7 @@ struct Transfer {
     len: usize,
 }
 
-/// Checks everything about a transfer but its end that is not registered; `None` if there is nothing to do.
+/// Checks a transfer, except for the memory at its unregistered end; `None` if there is nothing to do.
 #[inline]
 fn transfer(
     name: Name,

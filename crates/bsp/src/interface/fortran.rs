@@ -3,10 +3,10 @@
 
 use super::{abort, calls, int::fitting};
 use crate::{
-    collectives::{Call, Collective},
+    collectives::Call,
+    ending::{Collective, Ending},
     failing::{Fault, fail},
     life,
-    machine::Ending,
 };
 use libc::{c_char, c_int, c_void, size_t};
 

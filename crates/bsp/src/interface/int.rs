@@ -2,14 +2,14 @@
 
 use super::calls;
 use crate::{
-    collectives::{Call, Collective},
+    collectives::Call,
+    ending::{Collective, Ending},
     failing::{Fault, fail},
     life,
-    machine::Ending,
 };
 use libc::{c_char, c_int, c_void};
 
-/// A number of C's, if it has room there: another one would be taken for the truth.
+/// A number as C's `int`. Fails if it has no room there, because C would take a wrong one for the truth.
 #[inline]
 pub(super) fn fitting(name: &'static str, what: &'static str, value: u64) -> c_int {
     c_int::try_from(value).unwrap_or_else(|_| fail(name, Fault::NoRoom { what, value }))

@@ -3,7 +3,8 @@
 
 use super::calls;
 use crate::{
-    collectives::{Call, Collective},
+    collectives::Call,
+    ending::Collective,
     failing::{Fault, fail},
     life,
 };
@@ -16,7 +17,7 @@ const NONE: size_t = size_t::MAX;
 #[inline]
 fn wide(name: &'static str, what: &'static str, size: size_t) -> i64 {
     i64::try_from(size).unwrap_or_else(|_| {
-        // Who may not call at all is told that.
+        // Who may not call at all hears that instead.
         life::machine(name);
         fail(name, Fault::HugeSize { what, value: size as u64 })
     })

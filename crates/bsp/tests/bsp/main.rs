@@ -2,6 +2,7 @@
 //!
 //! - `claims`: what the standard says, one claim at a time, from `tests/c`.
 //! - `misuse`: everything a program can do wrong, and the line it must print.
+//! - `sequences`: random calls, right and wrong, against a model of them.
 //! - `programs`: the examples, which check themselves.
 //! - `life`: how processes begin and end.
 //! - `waits`: who waits long says so.
@@ -14,5 +15,6 @@ mod installed;
 mod life;
 mod misuse;
 mod programs;
+mod sequences;
 mod waits;
 mod workshop;
