@@ -1,6 +1,10 @@
 //! What the command line says.
 
-use crate::{place, run};
+use crate::{
+    number::at_least_one,
+    place::{self, Processes},
+    run,
+};
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use superstep_bench::Options;
@@ -18,6 +22,7 @@ pub(crate) enum Command {
     Bench(Bench),
     Probe(Probe),
     Run(run::Options),
+    Soak(Soak),
     /// Let every processor say who it is.
     #[command(hide = true)]
     Hello(run::hello::Hello),
@@ -124,23 +129,50 @@ pub(crate) struct Probe {
     pub(crate) processes: Processes,
 }
 
-/// How it is under MPI.
-#[derive(Clone, Copy, Debug, clap::Args)]
-pub(crate) struct Processes {
-    /// Under MPI let each process have so many processors as threads, instead of one; N must be divisible by it.
-    #[arg(long, value_name = "T", value_parser = at_least_one)]
-    pub(crate) threads: Option<usize>,
-    /// Says that this command has had itself launched.
-    #[arg(long, hide = true)]
-    pub(crate) again: bool,
+/// Run mixed programs for a long time, and see whether memory, descriptors or threads grow.
+///
+/// Steps, areas, queues, arrays, shared variables, groups in groups, epochs and paged arrays take turns, with several
+/// numbers of processors. Every program knows its answer. The exit code is 1 if an answer was wrong, a run failed, or
+/// something has grown: memory by more than 1 % from the first half of the time to the second, descriptors or threads
+/// at all. With --fabric procs this is about the process that forks the others.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  superstep soak                       for a minute, on threads
+  superstep soak --minutes 60 --json   for an hour; one JSON object
+  superstep soak --fabric procs        processes that are forked
+  superstep soak --seed 7 --procs 3    begin with this program, and use three processors")]
+pub(crate) struct Soak {
+    /// How long, in minutes; at least twice through all programs.
+    #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = minutes)]
+    pub(crate) minutes: f64,
+    /// What the programs' numbers begin with.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Use so many processors; 1 to 4 in turn unless given.
+    #[arg(short = 'n', long, value_name = "N", value_parser = at_least_one)]
+    pub(crate) procs: Option<usize>,
+    /// What carries the programs.
+    #[arg(long, value_enum, default_value_t = Soaked::Threads)]
+    pub(crate) fabric: Soaked,
+    /// Print one JSON object instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
-pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) => Err("it must be at least 1".to_owned()),
-        Ok(number) => Ok(number),
-        Err(_) => Err("it must be a whole number, at least 1".to_owned()),
-    }
+/// What carries the programs of a soak.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum Soaked {
+    /// Threads of this process.
+    Threads,
+    /// Processes that are forked from this one.
+    Procs,
+    /// Simulated processors, with another interleaving each time.
+    Sim,
+}
+
+fn minutes(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| (0.0..=1e6).contains(number));
+    number.ok_or_else(|| "it must be a number of minutes".to_owned())
 }
 
 #[cfg(test)]

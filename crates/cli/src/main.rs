@@ -1,4 +1,4 @@
-//! The command `superstep`: runs programs, measures a machine and runs the benchmarks.
+//! The command `superstep`: runs programs, measures a machine, runs the benchmarks and tries the library for hours.
 
 #![forbid(unsafe_code)]
 
@@ -6,11 +6,13 @@ mod args;
 mod bench;
 mod failure;
 mod jsonl;
+mod number;
 mod paint;
 mod place;
 mod probe;
 mod progress;
 mod run;
+mod soak;
 mod spin;
 
 use args::{Args, Command};
@@ -23,6 +25,7 @@ fn main() -> ExitCode {
         Command::Bench(args) => bench::run(&args),
         Command::Probe(args) => probe::run(&args),
         Command::Run(options) => run::run(&options),
+        Command::Soak(args) => soak::run(&args),
         Command::Hello(hello) => run::hello::run(&hello),
         Command::Spin => spin::run().map(|()| ExitCode::SUCCESS),
     });

@@ -5,7 +5,7 @@
 //!    arguments. What is started so is told, and starts nothing in its turn, even if it does not know its launcher.
 //! 3. Of several processes the first alone speaks; all of them end alike.
 
-use crate::{args::Processes, failure::Failure, paint::Paint, run};
+use crate::{failure::Failure, number::at_least_one, paint::Paint, run};
 use clap::ValueEnum;
 use fabric::mpi;
 use std::{
@@ -36,6 +36,17 @@ impl From<run::Carrier> for Carrier {
             run::Carrier::Mpi => Self::Mpi,
         }
     }
+}
+
+/// How it is under MPI.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct Processes {
+    /// Under MPI let each process have so many processors as threads, instead of one; N must be divisible by it.
+    #[arg(long, value_name = "T", value_parser = at_least_one)]
+    pub(crate) threads: Option<usize>,
+    /// Says that this command has had itself launched.
+    #[arg(long, hide = true)]
+    pub(crate) again: bool,
 }
 
 /// What the command line asks for.

@@ -122,8 +122,12 @@ fn bench_runs_every_kernel_on_arrays_and_holds_it_against_its_limit() {
 fn kernels_on_arrays_are_right_where_no_memory_is_shared_and_with_another_number_of_processors() {
     let output = superstep(&[&["bench"][..], &ON_ARRAYS, &QUICK, &["--fabric", "sim", "--procs", "3"]].concat());
     assert!(output.status.success(), "{}", stderr(&output));
-    let mut measures = objects(&stdout(&output)).into_iter().filter(|line| line.get("ratio").is_none());
-    assert!(measures.all(|measure| measure["verified"] == true));
+    let lines = objects(&stdout(&output));
+    let measures: Vec<_> = lines.iter().filter(|line| line.get("ratio").is_none()).collect();
+    for kernel in ON_ARRAYS {
+        assert!(measures.iter().any(|line| line["kernel"] == kernel && line["fabric"] == "sim"), "{kernel}");
+    }
+    assert!(measures.iter().all(|measure| measure["verified"] == true), "{measures:?}");
 }
 
 /// The kernels on remote methods: those that are held against a limit, and those that are held against one thread.
@@ -272,4 +276,18 @@ fn help_and_version_are_to_be_had() {
         assert!(output.status.success() && !stdout(&output).is_empty(), "{args:?}");
     }
     assert!(!stdout(&superstep(&["--help"])).contains("spin"));
+}
+
+#[test]
+fn soak_says_what_it_ran_and_what_the_process_has() {
+    for fabric in ["threads", "procs", "sim"] {
+        let output = superstep(&["soak", "--minutes", "0", "--json", "--fabric", fabric, "-n", "2"]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let found = &objects(&stdout(&output))[0];
+        assert!(found["supersteps"].as_u64().is_some_and(|steps| steps > 40_000), "{found}");
+        assert_eq!(found["runs"], 16, "every program twice: {found}");
+        assert_eq!(found["descriptors_start"], found["descriptors_end"], "{found}");
+    }
+    let output = superstep(&["soak", "--minutes", "soon"]);
+    assert_eq!((output.status.code(), stdout(&output)), (Some(2), String::new()));
 }

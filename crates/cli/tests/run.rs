@@ -31,7 +31,9 @@ fn command(args: &[&str]) -> Command {
 
 /// A program with nothing set for superstep in its environment.
 fn program(name: &str) -> Command {
-    let mut command = Command::new(name);
+    let mut command = Command::new("/usr/bin/env");
+    // Whoever started the tests may ignore signals, and what ignores them hands that on.
+    command.args(["--default-signal=INT,TERM,HUP,QUIT", name]);
     let ours = std::env::vars_os().map(|(name, _)| name);
     for name in ours.filter(|name| name.to_string_lossy().starts_with("SUPERSTEP_") || *name == "SLURM_JOB_ID") {
         command.env_remove(name);

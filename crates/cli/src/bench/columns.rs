@@ -1,4 +1,4 @@
-//! Columns of text that stand below each other.
+//! Columns of text that stand below each other, and numbers in them.
 
 /// The columns of a table: what stands above each, and whether it holds numbers, which stand to the right.
 pub(super) struct Columns<const N: usize> {
@@ -32,9 +32,26 @@ impl<const N: usize> Columns<N> {
     }
 }
 
+/// Three digits that count, whatever the size.
+pub(super) fn number(value: f64) -> String {
+    let decimals = match value.abs() {
+        size if size >= 100.0 => 0,
+        size if size >= 10.0 => 1,
+        size if size >= 1.0 => 2,
+        _ => 3,
+    };
+    format!("{value:.decimals$}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_keep_three_digits_that_count() {
+        let shown = [0.1464, 1.149, 24.61, 148.2].map(number);
+        assert_eq!(shown, ["0.146", "1.15", "24.6", "148"]);
+    }
 
     #[test]
     fn texts_stand_to_the_left_and_numbers_to_the_right() {

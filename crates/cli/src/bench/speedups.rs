@@ -1,6 +1,6 @@
 //! How much faster than one thread, beside what a paper says.
 
-use super::{columns::Columns, table::number};
+use super::columns::{Columns, number};
 use crate::paint::Paint;
 use std::io::{self, Write};
 use superstep_bench::Speedup;

@@ -1,6 +1,9 @@
 //! Findings for people: a table per kernel.
 
-use super::{columns::Columns, speedups};
+use super::{
+    columns::{Columns, number},
+    speedups,
+};
 use crate::paint::Paint;
 use std::io::{self, Write};
 use superstep_bench::{Kernel, Measure, Ratio, Report};
@@ -45,17 +48,6 @@ fn row_alone(ours: &Measure) -> Row {
     let value = format!("{} {}", number(ours.value), ours.unit);
     let cells = [ours.variant.clone(), ours.procs.to_string(), value, none(), none(), none(), none()];
     Row { cells, is_met: None, is_verified: ours.verified }
-}
-
-/// Three digits that count, whatever the size.
-pub(super) fn number(value: f64) -> String {
-    let decimals = match value.abs() {
-        size if size >= 100.0 => 0,
-        size if size >= 10.0 => 1,
-        size if size >= 1.0 => 2,
-        _ => 3,
-    };
-    format!("{value:.decimals$}")
 }
 
 /// What a limit is called beside its variant: `empty/raw-epoch-flags` is `epoch flags`.
@@ -122,12 +114,6 @@ fn write_rows(out: &mut impl Write, rows: &[Row], paint: Paint) -> io::Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_keep_three_digits_that_count() {
-        let shown = [0.1464, 1.149, 24.61, 148.2].map(number);
-        assert_eq!(shown, ["0.146", "1.15", "24.6", "148"]);
-    }
 
     #[test]
     fn a_limit_is_named_without_its_variant() {

@@ -5,7 +5,7 @@
 //! the logarithms (each point weighs the same, whatever its size) and only to large h: a step with few words costs more
 //! than an empty one whatever their number, and would be taken for a large g.
 
-use super::Point;
+use super::parameters::Point;
 
 /// A relation counts as large from this part of the largest on.
 const PART: usize = 64;

@@ -1,6 +1,6 @@
 //! Parameters for programs.
 
-use super::Parameters;
+use super::parameters::Parameters;
 use crate::jsonl;
 use serde_json::json;
 use superstep::Fabric;

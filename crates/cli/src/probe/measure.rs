@@ -3,7 +3,10 @@
 //! An h-relation here is a total exchange by `put`: each processor sends h words, spread over all others as evenly as
 //! whole words allow, and receives as many. One processor alone puts them to itself.
 
-use super::{Parameters, Point, fit};
+use super::{
+    fit,
+    parameters::{Parameters, Point},
+};
 use std::{hint::black_box, time::Instant};
 use superstep::{And, Area, Config, Fabric, Group, Max};
 

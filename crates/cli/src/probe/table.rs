@@ -1,6 +1,6 @@
 //! Parameters for people.
 
-use super::Parameters;
+use super::parameters::Parameters;
 use crate::place::Place;
 use std::io::{self, Write};
 use superstep::Fabric;

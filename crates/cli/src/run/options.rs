@@ -1,7 +1,7 @@
 //! What the command line of `superstep run` says.
 
 use super::plan::Carrier;
-use crate::args::at_least_one;
+use crate::number::at_least_one;
 use std::{ffi::OsString, path::PathBuf};
 
 /// Run a program on so many processors: as threads or processes here, or as processes under Slurm, Open MPI or MPICH.

@@ -6,7 +6,7 @@
 mod axis;
 mod colour;
 
-use super::Parameters;
+use super::parameters::Parameters;
 use axis::Axis;
 use std::fmt::Write;
 

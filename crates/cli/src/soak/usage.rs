@@ -1,0 +1,43 @@
+//! What this process has of the system.
+
+use crate::failure::Failure;
+use std::fs;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Usage {
+    /// Memory that lies in the machine, in bytes.
+    pub(super) memory: u64,
+    pub(super) descriptors: u64,
+    pub(super) threads: u64,
+}
+
+impl Usage {
+    pub(super) fn now() -> Result<Self, Failure> {
+        let status = fs::read_to_string("/proc/self/status").map_err(|error| unknown(&error))?;
+        let number = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name));
+            line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok())
+                .ok_or_else(|| unknown(&format!("/proc/self/status has no {name}")))
+        };
+        let descriptors = fs::read_dir("/proc/self/fd").map_err(|error| unknown(&error))?.count() as u64;
+        Ok(Self { memory: number("VmRSS:")? << 10, descriptors, threads: number("Threads:")? })
+    }
+}
+
+fn unknown(why: &dyn std::fmt::Display) -> Failure {
+    Failure::failed(format!("the system does not say what this process uses: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_open_is_seen() {
+        let before = Usage::now().expect("the system says it");
+        let files: Vec<_> = (0..50).map(|_| fs::File::open("/proc/self/status").expect("it is there")).collect();
+        let after = Usage::now().expect("the system says it");
+        assert!(after.descriptors >= before.descriptors + 25, "{} files are open", files.len());
+        assert!(after.memory > 0 && after.threads > 0);
+    }
+}
