@@ -1,12 +1,15 @@
-//! The empty step on as many processors as cores, on threads and on forked processes, by turns with a barrier that
-//! yields: `bench/held_back.sh` takes cores away meanwhile.
+//! The empty step on as many processors as asked for, on threads and on forked processes, by turns with a barrier that
+//! yields: `bench/held_back.sh` takes cores away meanwhile. What a `bsp_sync` takes is measured by a program in C. Its
+//! path is the second argument.
 
 use std::{
+    env,
+    process::Command,
     sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     thread,
     time::{Duration, Instant},
 };
-use superstep::{Config, Fabric, cores};
+use superstep::{Config, Fabric};
 
 const ROUNDS: usize = 9;
 const ROUND: Duration = Duration::from_millis(300);
@@ -72,20 +75,34 @@ fn empty_step(size: usize, fabric: Fabric) -> superstep::Result<f64> {
     })
 }
 
+/// Microseconds of a `bsp_sync`, as the program says.
+fn bsp_sync(size: usize, program: &str) -> f64 {
+    let said = Command::new(program).arg(size.to_string()).output().expect("the program can be started");
+    String::from_utf8_lossy(&said.stdout).trim().parse().expect("it says a number")
+}
+
 fn main() -> superstep::Result {
-    let size = cores();
+    let mut arguments = env::args().skip(1);
+    let size = arguments.next().and_then(|size| size.parse().ok()).expect("a number of processors");
+    let program = arguments.next().expect("the program in C");
     let mut found = [const { Vec::new() }; 3];
     for _ in 0..ROUNDS {
         found[0].push(yielding(size));
         found[1].push(empty_step(size, Fabric::Threads)?);
         found[2].push(empty_step(size, Fabric::Procs)?);
     }
-    let medians = found.map(|mut times| {
+    let [barrier, threads, processes] = found.map(|mut times| {
         times.sort_by(f64::total_cmp);
         1e6 * times[ROUNDS / 2]
     });
-    for (name, median) in ["a barrier that yields", "a step on threads", "a step on processes"].iter().zip(medians) {
-        println!("{name:24} {median:10.2} µs, {:6.2} times the barrier", median / medians[0]);
+    let all = [
+        ("a barrier that yields", barrier),
+        ("a step on threads", threads),
+        ("a step on processes", processes),
+        ("a bsp_sync", bsp_sync(size, &program)),
+    ];
+    for (name, median) in all {
+        println!("  {name:24} {median:10.2} µs, {:6.2} times the barrier", median / barrier);
     }
     Ok(())
 }

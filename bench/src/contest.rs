@@ -4,125 +4,35 @@
 //! many iterations make a round is found out before: so many that it lasts [`Options::round_seconds`]. A contender
 //! times itself, inside its threads and after they have met, so that starting them does not count.
 
+pub(crate) use crate::sample::Sample;
 use crate::{
+    contender::{Contender, Side, Work},
     options::{Error, Options},
-    report::{Digest, Measure, Paper, Ratio, Report, Speedup, Target, Unit},
+    report::{Digest, Measure, Paper, Report, Target, Unit},
+    verdict::{Claim, Gain},
 };
 use std::time::Instant;
 
 /// How many times longer than planned a contest may last. On a busy machine it ends with fewer rounds instead.
 const LATE: f64 = 3.0;
-/// How many times longer than the last a trial may be; the first iterations are slow and tell little.
-const GROWTH: u64 = 50;
-
-/// What one round of one contender took.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sample {
-    pub(crate) seconds: f64,
-    pub(crate) verified: bool,
-    /// What superstep's answer comes to.
-    pub(crate) digest: u64,
-}
-
-impl superstep::Plain for Sample {}
-
-impl Sample {
-    /// A sample of hand-written code, whose answer is held against no other fabric's.
-    pub(crate) fn by_hand(seconds: f64, verified: bool) -> Self {
-        Self { seconds, verified, digest: 0 }
-    }
-
-    /// What all members of a team together took: as long as the slowest, and right if all are.
-    pub(crate) fn of_all(samples: impl IntoIterator<Item = Self>) -> Self {
-        samples.into_iter().fold(Self::by_hand(0.0, true), |all, one| {
-            Self::by_hand(all.seconds.max(one.seconds), all.verified && one.verified)
-        })
-    }
-}
-
-/// Does the job as often as it is told, and says how long that took.
-type Work = Box<dyn FnMut(u64) -> superstep::Result<Sample>>;
-
-/// What a contender is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
-    Superstep,
-    /// Hand-written code on threads of this process.
-    BareThreads,
-    /// A call of MPI's, which all processes make.
-    Mpi,
-}
-
-struct Contender {
-    side: Side,
-    variant: String,
-    fabric: &'static str,
-    procs: usize,
-    work: Work,
-    iterations: u64,
-    /// How long a round should take, by what the trials took: longer than asked for if one iteration is, or if there is
-    /// much to prepare.
-    round_seconds: f64,
-    best_seconds: f64,
-    verified: bool,
-}
-
-impl Contender {
-    /// Finds out how many iterations make a round. The fastest iteration seen counts, so that a trial that the machine
-    /// held up does not make all rounds too short.
-    fn calibrate(&mut self, options: &Options) -> Result<(), Error> {
-        let (mut fastest, mut aside) = (f64::INFINITY, f64::INFINITY);
-        loop {
-            let start = Instant::now();
-            let seconds = options.agreed((self.work)(self.iterations)?)?.seconds.max(1e-9);
-            aside = options.longest(start.elapsed().as_secs_f64() - seconds)?.min(aside);
-            fastest = fastest.min(seconds / self.iterations as f64);
-            let wanted = (options.round_seconds / fastest).ceil() as u64;
-            if wanted <= 2 * self.iterations {
-                self.iterations = wanted;
-                self.round_seconds = fastest * wanted as f64 + aside.max(0.0);
-                return Ok(());
-            }
-            self.iterations = wanted.min(GROWTH * self.iterations);
-        }
-    }
-
-    fn play(&mut self, options: &Options) -> Result<(), Error> {
-        let sample = options.agreed((self.work)(self.iterations)?)?;
-        self.best_seconds = self.best_seconds.min(sample.seconds / self.iterations as f64);
-        self.verified &= sample.verified;
-        Ok(())
-    }
-}
-
-/// What a variant should reach, compared with the best of its limits.
-struct Claim {
-    variant: String,
-    limits: Vec<String>,
-    target: Target,
-}
-
-/// How much faster than on one processor a variant is, to be shown beside what a paper says.
-struct Gain {
-    variant: String,
-    alone: String,
-    paper: Option<Paper>,
-}
 
 /// A job, those who do it, and what is expected of them.
-pub(crate) struct Contest {
+pub struct Turns<'a> {
     kernel: &'static str,
     procs: usize,
     unit: Unit,
     /// How many of what the unit counts an iteration handles, all processors together.
     amount: u64,
     is_loaded: bool,
-    contenders: Vec<Contender>,
+    contenders: Vec<Contender<'a>>,
     claims: Vec<Claim>,
     gains: Vec<Gain>,
 }
 
-impl Contest {
+/// One whose contenders own what they work on.
+pub(crate) type Contest = Turns<'static>;
+
+impl<'a> Turns<'a> {
     /// A contest about time.
     pub(crate) fn of_times(kernel: &'static str, procs: usize) -> Self {
         Self {
@@ -138,12 +48,12 @@ impl Contest {
     }
 
     /// A contest about how fast so many bytes move.
-    pub(crate) fn of_rates(kernel: &'static str, procs: usize, bytes: u64) -> Self {
+    pub fn of_rates(kernel: &'static str, procs: usize, bytes: u64) -> Self {
         Self { unit: Unit::GigabytesPerSecond, amount: bytes, ..Self::of_times(kernel, procs) }
     }
 
     /// A contest about how fast so many elements are dealt with.
-    pub(crate) fn of_elements(kernel: &'static str, procs: usize, elements: u64) -> Self {
+    pub fn of_elements(kernel: &'static str, procs: usize, elements: u64) -> Self {
         Self { unit: Unit::MillionsPerSecond, amount: elements, ..Self::of_times(kernel, procs) }
     }
 
@@ -153,13 +63,29 @@ impl Contest {
         self
     }
 
+    /// Lets a peer take part that does one iteration at a time.
+    #[must_use]
+    pub fn peer<E: Into<Error>>(
+        mut self,
+        peer: &'static str,
+        variant: impl Into<String>,
+        work: impl Fn() -> Result<Sample, E> + 'a,
+    ) -> Self {
+        let work = move |iterations: u64| {
+            assert_eq!(iterations, 1, "a round of peers is one iteration");
+            work().map_err(Into::into)
+        };
+        self.add(Side::BareThreads, variant.into(), peer, self.procs, Box::new(work));
+        self
+    }
+
     /// Lets hand-written code take part.
     pub(crate) fn raw(
         mut self,
         variant: impl Into<String>,
-        work: impl FnMut(u64) -> superstep::Result<Sample> + 'static,
+        work: impl FnMut(u64) -> superstep::Result<Sample> + 'a,
     ) -> Self {
-        self.add(Side::BareThreads, variant.into(), "raw", self.procs, Box::new(work));
+        self.add(Side::BareThreads, variant.into(), "raw", self.procs, or_fails(work));
         self
     }
 
@@ -167,9 +93,9 @@ impl Contest {
     pub(crate) fn alone(
         mut self,
         variant: impl Into<String>,
-        work: impl FnMut(u64) -> superstep::Result<Sample> + 'static,
+        work: impl FnMut(u64) -> superstep::Result<Sample> + 'a,
     ) -> Self {
-        self.add(Side::BareThreads, variant.into(), "raw", 1, Box::new(work));
+        self.add(Side::BareThreads, variant.into(), "raw", 1, or_fails(work));
         self
     }
 
@@ -177,9 +103,9 @@ impl Contest {
     pub(crate) fn by_mpi(
         mut self,
         variant: impl Into<String>,
-        work: impl FnMut(u64) -> superstep::Result<Sample> + 'static,
+        work: impl FnMut(u64) -> superstep::Result<Sample> + 'a,
     ) -> Self {
-        self.add(Side::Mpi, variant.into(), "raw", self.procs, Box::new(work));
+        self.add(Side::Mpi, variant.into(), "raw", self.procs, or_fails(work));
         self
     }
 
@@ -188,24 +114,14 @@ impl Contest {
         mut self,
         variant: impl Into<String>,
         options: &Options,
-        work: impl FnMut(u64) -> superstep::Result<Sample> + 'static,
+        work: impl FnMut(u64) -> superstep::Result<Sample> + 'a,
     ) -> Self {
-        self.add(Side::Superstep, variant.into(), options.fabric_name(), self.procs, Box::new(work));
+        self.add(Side::Superstep, variant.into(), options.fabric_name(), self.procs, or_fails(work));
         self
     }
 
-    fn add(&mut self, side: Side, variant: String, fabric: &'static str, procs: usize, work: Work) {
-        self.contenders.push(Contender {
-            side,
-            variant,
-            fabric,
-            procs,
-            work,
-            iterations: 1,
-            round_seconds: 0.0,
-            best_seconds: f64::INFINITY,
-            verified: true,
-        });
+    fn add(&mut self, side: Side, variant: String, fabric: &'static str, procs: usize, work: Work<'a>) {
+        self.contenders.push(Contender::new(side, variant, fabric, procs, work));
     }
 
     /// Expects of `variant` that it comes as near to the best of `limits` as `target` says.
@@ -243,7 +159,7 @@ impl Contest {
     /// Lets superstep's contenders do one iteration each, and says what their answers come to.
     pub(crate) fn digests(self, options: &Options) -> Result<Vec<Digest>, Error> {
         let ours = self.contenders.into_iter().filter(|contender| contender.side == Side::Superstep);
-        let digest = |mut contender: Contender| {
+        let digest = |mut contender: Contender<'_>| {
             let sample = options.agreed((contender.work)(1)?)?;
             let (kernel, variant) = (self.kernel, contender.variant);
             Ok(Digest { kernel, variant, value: sample.digest, verified: sample.verified })
@@ -257,11 +173,15 @@ impl Contest {
     }
 
     /// Holds the contest, and calls `next` with what is next before each round.
-    pub(crate) fn hold(mut self, options: &Options, mut next: impl FnMut(&str)) -> Result<Report, Error> {
+    ///
+    /// # Errors
+    ///
+    /// If a contender cannot do its work, or the load cannot be started.
+    pub fn hold(mut self, options: &Options, mut next: impl FnMut(&str)) -> Result<Report, Error> {
         let load = options.load.as_ref().filter(|_| self.is_loaded);
         let _load = load.map(|start| start()).transpose().map_err(Error::Load)?;
         let (kernel, procs, start) = (self.kernel, self.procs, Instant::now());
-        let mut announce = |contender: &Contender| next(&format!("{kernel}: {} on {procs}", contender.variant));
+        let mut announce = |contender: &Contender<'_>| next(&format!("{kernel}: {} on {procs}", contender.variant));
         for contender in &mut self.contenders {
             announce(contender);
             contender.calibrate(options)?;
@@ -270,7 +190,7 @@ impl Contest {
         let planned = in_turn * (options.rounds + 1) as f64;
         let mut rounds = 0;
         while rounds < options.rounds
-            && (rounds == 0 || options.longest(start.elapsed().as_secs_f64())? < LATE * planned)
+            && (rounds == 0 || planned == 0.0 || options.longest(start.elapsed().as_secs_f64())? < LATE * planned)
         {
             for contender in &mut self.contenders {
                 announce(contender);
@@ -282,7 +202,7 @@ impl Contest {
     }
 
     fn report(self, rounds: usize) -> Report {
-        let speedups = self.gains.iter().filter_map(|gain| self.judge_gain(gain)).collect();
+        let speedups = self.gains.iter().filter_map(|gain| gain.judge(self.kernel, &self.contenders)).collect();
         let measures: Vec<Measure> = self
             .contenders
             .into_iter()
@@ -296,42 +216,14 @@ impl Contest {
                 verified: contender.verified,
             })
             .collect();
-        let ratios = self.claims.iter().filter_map(|claim| judge(claim, &measures)).collect();
+        let ratios = self.claims.iter().filter_map(|claim| claim.judge(&measures)).collect();
         Report { measures, ratios, speedups, rounds }
-    }
-
-    fn judge_gain(&self, gain: &Gain) -> Option<Speedup> {
-        let find = |variant: &String| self.contenders.iter().find(|contender| contender.variant == *variant);
-        let (ours, alone) = find(&gain.variant).zip(find(&gain.alone))?;
-        Some(Speedup {
-            kernel: self.kernel,
-            variant: ours.variant.clone(),
-            fabric: ours.fabric,
-            procs: ours.procs,
-            alone_seconds: alone.best_seconds,
-            seconds: ours.best_seconds,
-            paper: gain.paper,
-        })
     }
 }
 
-/// The quotient that a claim is about, if both of its sides took part.
-fn judge(claim: &Claim, measures: &[Measure]) -> Option<Ratio> {
-    let ours = measures.iter().find(|measure| measure.variant == claim.variant)?;
-    let limits = measures.iter().filter(|measure| claim.limits.contains(&measure.variant));
-    let limit = limits.reduce(|best, other| {
-        let is_better = (other.value < best.value) == best.unit.prefers_less();
-        if is_better { other } else { best }
-    })?;
-    Some(Ratio {
-        kernel: ours.kernel,
-        variant: ours.variant.clone(),
-        fabric: ours.fabric,
-        procs: ours.procs,
-        limit: limit.variant.clone(),
-        value: ours.value / limit.value,
-        target: claim.target,
-    })
+/// Work whose failures are those of a run.
+fn or_fails<'a>(mut work: impl FnMut(u64) -> superstep::Result<Sample> + 'a) -> Work<'a> {
+    Box::new(move |iterations| Ok(work(iterations)?))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What an answer comes to: one number that another bit, or another order, would change.
 
+use crate::random::mix;
 use bytemuck::NoUninit;
 
 /// So many words are taken in side by side, because a multiplication waits for the one before.
@@ -18,6 +19,18 @@ pub(crate) fn digest<T: NoUninit>(values: &[T]) -> u64 {
     }
     let rest = rest.iter().map(|&byte| u64::from(byte));
     lanes.into_iter().chain(rest).fold(bytes.len() as u64, taken_in)
+}
+
+/// What the values of one part of an answer come to, the first of which has place `first` in the whole. The digests of
+/// all parts add up, wrapping, to that of the whole.
+pub fn digest_of_part<T: NoUninit>(first: usize, values: impl IntoIterator<Item = T>) -> u64 {
+    let bits = |value: T| {
+        let mut word = [0; WORD];
+        word[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
+        u64::from_le_bytes(word)
+    };
+    let place = |(at, value): (usize, T)| mix(mix((first + at) as u64 + 1) ^ bits(value));
+    values.into_iter().enumerate().map(place).fold(0, u64::wrapping_add)
 }
 
 /// Of different words, or different numbers so far, each gives another number.
@@ -46,5 +59,12 @@ mod tests {
         assert_eq!(found.len(), 41 + 2 * 39);
         assert_ne!(digest(&[0.0_f64]), digest(&[-0.0_f64]));
         assert_ne!(digest(&[1_u32, 2, 3]), digest(&[1_u32, 3, 2]));
+    }
+
+    #[test]
+    fn digests_of_parts_add_up_and_places_matter() {
+        let whole = digest_of_part(0, [5_u64, 6, 7]);
+        assert_eq!(whole, digest_of_part(0, [5_u64]).wrapping_add(digest_of_part(1, [6_u64, 7])));
+        assert_ne!(whole, digest_of_part(0, [6_u64, 5, 7]));
     }
 }

@@ -21,6 +21,7 @@
 
 mod array;
 mod clock;
+mod contender;
 mod contest;
 mod digest;
 mod epoch;
@@ -28,10 +29,19 @@ mod exchange;
 mod kernel;
 mod options;
 mod paged;
+mod random;
 mod raw;
 mod report;
+mod sample;
 mod step;
+mod verdict;
 
+pub use bytemuck::NoUninit;
+pub use contest::Turns;
+pub use digest::digest_of_part;
 pub use kernel::{KERNELS, Kernel, Progress, check, digests, run};
 pub use options::{Error, Extent, Halo, Load, Options};
+pub use random::{Random, mix};
+pub use raw::team::team_of;
 pub use report::{Digest, Measure, Paper, Ratio, Report, Speedup, Target, Unit};
+pub use sample::Sample;

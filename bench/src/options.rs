@@ -1,6 +1,6 @@
 //! How a benchmark is to be run, and how that can fail.
 
-use crate::contest::Sample;
+use crate::sample::Sample;
 use std::{any::Any, fmt, io};
 use superstep::{And, Config, Fabric, Group, Max};
 
@@ -33,7 +33,7 @@ pub struct Options {
     pub procs: Option<usize>,
     /// Of how many rounds the best counts.
     pub rounds: usize,
-    /// How long a round should last.
+    /// How long a round should last; if that is 0, as long as one iteration does.
     pub round_seconds: f64,
     /// Which sizes the kernels on arrays have.
     pub extent: Extent,
@@ -141,6 +141,8 @@ pub enum Error {
     Run(superstep::Error),
     /// The foreign load could not be started.
     Load(io::Error),
+    /// A peer could not do its work.
+    Peer(String),
     /// A kernel needs more processors than it was given.
     TooFewProcs {
         /// The kernel.
@@ -157,6 +159,7 @@ impl fmt::Display for Error {
         match self {
             Self::Run(error) => write!(f, "a run failed: {error}"),
             Self::Load(error) => write!(f, "the load on one core could not be started: {error}"),
+            Self::Peer(why) => f.write_str(why),
             Self::TooFewProcs { kernel, needed, given } => {
                 write!(f, "{kernel} needs at least {needed} processors and was given {given}")
             }
@@ -169,7 +172,7 @@ impl std::error::Error for Error {
         match self {
             Self::Run(error) => Some(error),
             Self::Load(error) => Some(error),
-            Self::TooFewProcs { .. } => None,
+            Self::Peer(_) | Self::TooFewProcs { .. } => None,
         }
     }
 }

@@ -1,27 +1,11 @@
-//! Contenders that do one job by turns.
+//! Contests of superstep's benchmarks, with peers and the digest of the right answer.
 //!
-//! The machine is noisy for seconds on end, so contenders take turns: a round of each, then the next round of each, and
-//! the best round of each counts. A contender times itself, after its threads or processes have met and with its memory
-//! in place, and digests its answer once the clock stands.
+//! Who takes part, and how, is said here; how contenders take turns, and what counts, is `superstep_bench`'s. A
+//! contender does the work once in each round. It times itself, after its threads or processes have met and with its
+//! memory in place, and digests its answer once the clock stands.
 
-use crate::failure::Failure;
-
-/// What one round of one contender took, and the digest of its answer.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sample {
-    pub(crate) seconds: f64,
-    pub(crate) digest: u64,
-}
-
-impl Sample {
-    /// What all members together took, and the digest of all they have: as long as the slowest.
-    pub(crate) fn of_all(samples: impl IntoIterator<Item = Self>) -> Self {
-        samples.into_iter().fold(Self { seconds: 0.0, digest: 0 }, |all, one| Self {
-            seconds: all.seconds.max(one.seconds),
-            digest: all.digest.wrapping_add(one.digest),
-        })
-    }
-}
+use crate::{PROCS, Sample, failure::Failure};
+use superstep_bench::{Error, Measure, Options, Turns};
 
 /// What rates are given in; more is better.
 #[derive(Clone, Copy, Debug)]
@@ -38,55 +22,54 @@ impl Unit {
     }
 }
 
-struct Contender<'a> {
-    peer: &'static str,
-    variant: &'static str,
-    play: Box<dyn Fn() -> Result<Sample, Failure> + 'a>,
-    best_seconds: f64,
-    is_right: bool,
-}
-
 /// A job, its right answer, and those who do it.
 pub(crate) struct Contest<'a> {
     kernel: &'static str,
     title: String,
     unit: Unit,
     /// How much of what the unit counts is done in a round, all processors together.
-    amount: f64,
+    amount: usize,
     expected: u64,
-    contenders: Vec<Contender<'a>>,
+    turns: Turns<'a>,
 }
 
 impl<'a> Contest<'a> {
     /// A contest about how fast `amount` is done, with the digest of the right answer.
     pub(crate) fn new(kernel: &'static str, title: String, unit: Unit, amount: usize, expected: u64) -> Self {
-        Self { kernel, title, unit, amount: amount as f64, expected, contenders: Vec::new() }
+        let turns = match unit {
+            Unit { name: "GB/s", .. } => Turns::of_rates(kernel, PROCS, amount as u64),
+            _ => Turns::of_elements(kernel, PROCS, amount as u64),
+        };
+        Self { kernel, title, unit, amount, expected, turns }
     }
 
-    fn add(
+    fn add<E: std::fmt::Display>(
         mut self,
         peer: &'static str,
         variant: &'static str,
-        play: impl Fn() -> Result<Sample, Failure> + 'a,
+        play: impl Fn() -> Result<Sample, E> + 'a,
     ) -> Self {
-        let play = Box::new(play);
-        self.contenders.push(Contender { peer, variant, play, best_seconds: f64::INFINITY, is_right: true });
+        let (expected, who) = (self.expected, format!("{}, {}: {peer}, {variant}", self.kernel, self.title));
+        self.turns = self.turns.peer(peer, variant, move || match play() {
+            Ok(sample) => Ok(Sample { verified: sample.digest == expected, ..sample }),
+            Err(why) => Err(Error::Peer(format!("{who}: {why}"))),
+        });
         self
     }
 
     /// Lets hand-written threads take part.
     pub(crate) fn raw(self, variant: &'static str, play: impl Fn() -> Sample + 'a) -> Self {
-        self.add(RAW, variant, move || Ok(play()))
+        self.add(RAW, variant, move || Ok::<_, Failure>(play()))
     }
 
     /// Lets the standard library take part, on one thread.
     pub(crate) fn std(self, variant: &'static str, play: impl Fn() -> Sample + 'a) -> Self {
-        self.add("std", variant, move || Ok(play()))
+        self.add("std", variant, move || Ok::<_, Failure>(play()))
     }
 
     /// Lets rayon take part.
     pub(crate) fn rayon(self, variant: &'static str, play: impl Fn() -> Sample + 'a) -> Self {
-        self.add("rayon", variant, move || Ok(play()))
+        self.add("rayon", variant, move || Ok::<_, Failure>(play()))
     }
 
     /// Lets lamellar take part.
@@ -106,24 +89,12 @@ impl<'a> Contest<'a> {
 
     /// Lets superstep take part.
     pub(crate) fn superstep(self, variant: &'static str, play: impl Fn() -> superstep::Result<Sample> + 'a) -> Self {
-        self.add("superstep", variant, move || play().map_err(Failure::new))
+        self.add("superstep", variant, play)
     }
 }
 
 /// The peer that the others are held against.
-pub(crate) const RAW: &str = "raw";
-
-/// One contender's best round.
-#[derive(Clone, Debug)]
-pub(crate) struct Measure {
-    pub(crate) peer: &'static str,
-    pub(crate) variant: &'static str,
-    /// How much a second, in the table's unit.
-    pub(crate) rate: f64,
-    pub(crate) seconds: f64,
-    /// Whether the answers of all rounds were right.
-    pub(crate) is_right: bool,
-}
+const RAW: &str = "raw";
 
 /// What one contest found.
 #[derive(Clone, Debug)]
@@ -131,50 +102,40 @@ pub(crate) struct Table {
     pub(crate) kernel: &'static str,
     pub(crate) title: String,
     pub(crate) unit: Unit,
+    amount: usize,
     pub(crate) measures: Vec<Measure>,
 }
 
 impl Table {
     /// What a measure is of the best hand-written one.
     pub(crate) fn ratio(&self, measure: &Measure) -> Option<f64> {
-        let raw = self.measures.iter().filter(|measure| measure.peer == RAW && measure.is_right);
-        raw.map(|measure| measure.rate).reduce(f64::max).map(|limit| measure.rate / limit)
+        let raw = self.measures.iter().filter(|measure| measure.is_limit() && measure.verified);
+        raw.map(|measure| measure.value).reduce(f64::max).map(|limit| measure.value / limit)
+    }
+
+    /// How long the best round took.
+    pub(crate) fn seconds(&self, measure: &Measure) -> f64 {
+        self.amount as f64 / self.unit.scale / measure.value
     }
 }
 
 /// Where contests are held, one after another.
 pub(crate) struct Stage {
-    rounds: u32,
+    options: Options,
     tables: Vec<Table>,
 }
 
 impl Stage {
     pub(crate) fn new(rounds: u32) -> Self {
-        Self { rounds, tables: Vec::new() }
+        let options = Options { rounds: rounds as usize, round_seconds: 0.0, ..Options::default() };
+        Self { options, tables: Vec::new() }
     }
 
-    /// Holds a contest, and says on standard error how far it is.
-    pub(crate) fn hold(&mut self, mut contest: Contest<'_>) -> Result<(), Failure> {
-        for round in 1..=self.rounds {
-            for contender in &mut contest.contenders {
-                let (kernel, title, rounds) = (contest.kernel, &contest.title, self.rounds);
-                let who = format!("{kernel}, {title}: {}, {}", contender.peer, contender.variant);
-                eprintln!("round {round} of {rounds}: {who}");
-                let sample = (contender.play)().map_err(|failure| Failure::new(format!("{who}: {failure}")))?;
-                contender.best_seconds = contender.best_seconds.min(sample.seconds);
-                contender.is_right &= sample.digest == contest.expected;
-            }
-        }
-        let measure = |contender: Contender<'_>| Measure {
-            peer: contender.peer,
-            variant: contender.variant,
-            rate: contest.amount / contender.best_seconds / contest.unit.scale,
-            seconds: contender.best_seconds,
-            is_right: contender.is_right,
-        };
-        let measures = contest.contenders.into_iter().map(measure).collect();
-        let (kernel, title, unit) = (contest.kernel, contest.title, contest.unit);
-        self.tables.push(Table { kernel, title, unit, measures });
+    /// Holds a contest, and says on standard error what is next.
+    pub(crate) fn hold(&mut self, contest: Contest<'_>) -> Result<(), Failure> {
+        let Contest { kernel, title, unit, amount, turns, .. } = contest;
+        let report = turns.hold(&self.options, |now| eprintln!("{now}, {title}")).map_err(Failure::new)?;
+        self.tables.push(Table { kernel, title, unit, amount, measures: report.measures });
         Ok(())
     }
 
@@ -190,13 +151,14 @@ mod tests {
     #[test]
     fn the_best_round_counts_and_a_wrong_answer_is_told() {
         let contest = Contest::new("test", String::new(), Unit::millions("things/s"), 4_000_000, 7)
-            .raw("slow", || Sample { seconds: 4.0, digest: 7 })
-            .raw("fast", || Sample { seconds: 2.0, digest: 7 })
-            .std("wrong", || Sample { seconds: 1.0, digest: 8 });
+            .raw("slow", || Sample::of_answer(4.0, 7))
+            .raw("fast", || Sample::of_answer(2.0, 7))
+            .std("wrong", || Sample::of_answer(1.0, 8));
         let mut stage = Stage::new(2);
         stage.hold(contest).expect("nobody fails");
         let table = &stage.into_tables()[0];
-        assert!(table.measures[1].is_right && !table.measures[2].is_right);
+        assert!(table.measures[1].verified && !table.measures[2].verified);
         assert_eq!(table.ratio(&table.measures[0]), Some(0.5));
+        assert!((table.seconds(&table.measures[0]) - 4.0).abs() < 1e-9);
     }
 }

@@ -6,11 +6,9 @@
 mod args;
 mod contenders;
 mod contest;
-mod digest;
 mod failure;
 mod kernels;
 mod machine;
-mod random;
 mod report;
 
 use args::{Args, Command};
@@ -20,6 +18,7 @@ use contest::Stage;
 use failure::Failure;
 use kernels::{KERNELS, Sizes};
 use std::{fs, process::ExitCode};
+use superstep_bench::{Random, Sample, digest_of_part as digest, mix};
 
 /// How many threads, or processes, share the work.
 pub(crate) const PROCS: usize = 2;
@@ -64,8 +63,8 @@ fn compare(args: &Args) -> Result<(), Failure> {
             .map_err(|error| Failure::new(format!("{} cannot be written: {error}", path.display())))?;
         eprintln!("written: {}", path.display());
     }
-    match tables.iter().flat_map(|table| &table.measures).find(|measure| !measure.is_right) {
-        Some(wrong) => Err(Failure::new(format!("{}, {}: a wrong answer", wrong.peer, wrong.variant))),
+    match tables.iter().flat_map(|table| &table.measures).find(|measure| !measure.verified) {
+        Some(wrong) => Err(Failure::new(format!("{}, {}: a wrong answer", wrong.fabric, wrong.variant))),
         None => Ok(()),
     }
 }

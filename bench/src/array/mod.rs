@@ -17,7 +17,6 @@ mod paper;
 pub(crate) mod permute;
 pub(crate) mod prefix;
 pub(crate) mod quicksort;
-pub(crate) mod random;
 pub(crate) mod section;
 pub(crate) mod spmv;
 pub(crate) mod transpose;

@@ -6,18 +6,18 @@
 use super::{
     PROCS,
     job::{count_name, job},
-    random::{mix, permutation},
 };
 use crate::{
     clock::{clocked, on_all},
     contest::{Contest, Sample},
     digest::digest,
     options::Options,
+    random::{mix, permutation},
     raw::{
-        barrier::Barrier,
+        barrier::{Barrier, Gate},
         buckets::ValueBuckets,
         memory::{areas, lent, slices, with_group},
-        team::{Gate, team_of},
+        team::team_of,
     },
     report::Target,
 };

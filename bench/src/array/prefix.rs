@@ -12,9 +12,9 @@ use crate::{
     digest::digest,
     options::Options,
     raw::{
-        barrier::Barrier,
+        barrier::{Barrier, Gate},
         memory::with_buffers,
-        team::{Gate, Padded, team_of},
+        team::{Padded, team_of},
     },
     report::Target,
 };

@@ -7,17 +7,17 @@
 use super::{
     PROCS,
     job::{count_name, job},
-    random::Random,
 };
 use crate::{
     clock::{clocked, on_all},
     contest::{Contest, Sample},
     digest::digest,
     options::Options,
+    random::Random,
     raw::{
-        barrier::Barrier,
+        barrier::{Barrier, Gate},
         memory::{areas, lent, slices, with_group},
-        team::{Gate, team_of},
+        team::team_of,
     },
     report::Target,
 };

@@ -11,9 +11,9 @@ use crate::{
     digest::digest,
     options::Options,
     raw::{
-        barrier::Barrier,
+        barrier::{Barrier, Gate},
         memory::{areas, lent, slices, with_group},
-        team::{Gate, team_of},
+        team::team_of,
     },
     report::Target,
 };

@@ -5,14 +5,12 @@
 
 use super::PROCS;
 use crate::{
-    array::{
-        job::{count_name, job},
-        random::Random,
-    },
+    array::job::{count_name, job},
     clock::{on_all, watched},
     contest::{Contest, Sample},
     digest::digest,
     options::Options,
+    random::Random,
 };
 use rustc_hash::FxHashMap;
 use std::rc::Rc;

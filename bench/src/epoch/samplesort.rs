@@ -11,12 +11,12 @@ use crate::{
             keys::{Input, any},
             local, program, rivals,
         },
-        random::Random,
     },
     clock::{on_all, watched},
     contest::{Contest, Sample},
     digest::digest,
     options::Options,
+    random::Random,
     report::Target,
 };
 use std::{ops::Range, rc::Rc};

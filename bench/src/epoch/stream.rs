@@ -12,9 +12,9 @@ use crate::{
     digest::digest,
     options::Options,
     raw::{
-        barrier::Barrier,
+        barrier::{Barrier, Gate},
         ring::{Reader, Ring},
-        team::{Gate, team},
+        team::team,
     },
     report::Target,
 };

@@ -10,9 +10,9 @@ use crate::{
     clock::{WARM_UP, clocked},
     contest::Sample,
     raw::{
-        barrier::Barrier,
+        barrier::{Barrier, Gate},
         memory::with_buffers,
-        team::{Gate, lock, team, team_of},
+        team::{lock, team, team_of},
     },
 };
 use std::{

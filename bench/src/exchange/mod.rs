@@ -24,12 +24,10 @@ use crate::{
     options::Options,
     report::Target,
 };
+use pattern::WORDS;
 use superstep::Config;
 
 const KERNEL: &str = "exchange";
-
-/// How many words each processor has for each other one: 8 MiB.
-const WORDS: usize = 1 << 20;
 
 /// How many processors take part unless somebody asks for another number.
 const PROCS: usize = 2;

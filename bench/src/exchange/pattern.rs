@@ -3,7 +3,8 @@
 //! Every source holds its owner's rank and a running number. The first word is the round, where a source may change
 //! between rounds: then each round's arrival is checked, and the whole after the last.
 
-use super::WORDS;
+/// How many words each processor has for each other one: 8 MiB.
+pub(super) const WORDS: usize = 1 << 20;
 
 /// Everybody but `rank`.
 pub(super) fn others(rank: usize, procs: usize) -> impl Iterator<Item = usize> {

@@ -13,9 +13,9 @@ use crate::{
     digest::digest,
     options::{Extent, Halo, Options},
     raw::{
-        barrier::Barrier,
+        barrier::{Barrier, Gate},
         memory::{areas, lent, slices, with_group},
-        team::{Gate, lock, team_of},
+        team::{lock, team_of},
     },
     report::Target,
 };

@@ -83,6 +83,10 @@ impl<P: Patience> Barrier for EpochFlags<P> {
     }
 }
 
+/// What threads meet at between long rounds: nothing beside those. It yields in the end, because two threads that
+/// happen to share a core would else spend more time on waiting for their turn than on working.
+pub(crate) type Gate = EpochFlags<Yield<2_000>>;
+
 /// The last to count itself in a central counter turns the sense, for which the others wait.
 pub(crate) struct Central<P> {
     size: usize,

@@ -1,6 +1,5 @@
 //! Bare threads that work as one, and checks that they do.
 
-use super::barrier::{EpochFlags, Yield};
 use crate::contest::Sample;
 use std::{
     ops::Range,
@@ -22,10 +21,7 @@ pub(crate) fn team(size: usize, member: impl Fn(usize) -> Sample + Sync) -> Samp
 }
 
 /// Runs `member` on a fresh thread for each of `parts`, which it gets with its number.
-pub(crate) fn team_of<T: Send>(
-    parts: impl IntoIterator<Item = T>,
-    member: impl Fn(usize, T) -> Sample + Sync,
-) -> Sample {
+pub fn team_of<T: Send>(parts: impl IntoIterator<Item = T>, member: impl Fn(usize, T) -> Sample + Sync) -> Sample {
     let member = &member;
     thread::scope(|scope| {
         let start = |(rank, part)| scope.spawn(move || member(rank, part));
@@ -37,10 +33,6 @@ pub(crate) fn team_of<T: Send>(
         Sample::of_all(threads.into_iter().map(join))
     })
 }
-
-/// What threads meet at between long rounds: nothing beside those. It yields in the end, because two threads that
-/// happen to share a core would else spend more time on waiting for their turn than on working.
-pub(crate) type Gate = EpochFlags<Yield<2_000>>;
 
 /// Nobody else holds these locks when they are taken: barriers see to that. They are what makes it safe Rust.
 pub(crate) fn lock<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {

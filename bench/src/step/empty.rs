@@ -1,6 +1,5 @@
 //! The empty step against hand-written barriers.
 
-use super::KERNEL;
 use crate::{
     clock::{on_all, timed},
     contest::{Contest, Sample},
@@ -13,6 +12,8 @@ use crate::{
     report::Target,
 };
 use superstep::{Config, cores};
+
+pub(super) const KERNEL: &str = "step";
 
 /// So many processors that do nothing but wait for each other.
 #[derive(Clone, Debug)]

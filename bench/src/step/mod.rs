@@ -7,8 +7,6 @@ mod traffic;
 use crate::{contest::Contest, options::Options};
 use superstep::cores;
 
-const KERNEL: &str = "step";
-
 /// How many processors the small jobs have unless somebody asks for another number.
 const PROCS: usize = 2;
 

@@ -1,6 +1,6 @@
 //! A run on warm threads against spawning and joining as many.
 
-use super::KERNEL;
+use super::empty::KERNEL;
 use crate::{
     clock::{on_all, timed},
     contest::{Contest, Sample},

@@ -1,6 +1,6 @@
 //! Steps with 8 bytes of traffic, against the empty step.
 
-use super::{KERNEL, empty::Empty};
+use super::empty::{Empty, KERNEL};
 use crate::{
     clock::{on_all, timed},
     contest::{Contest, Sample},

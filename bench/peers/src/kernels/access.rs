@@ -2,7 +2,7 @@
 
 use crate::{
     PROCS,
-    random::{Random, mix},
+    Random, mix,
 };
 
 /// How large a table is and how often it is accessed, per processor.
@@ -27,13 +27,13 @@ impl Shape {
 
     /// The global indices that a processor accesses, all of them in the table.
     pub(crate) fn indices(self, rank: usize) -> Vec<usize> {
-        let mut random = Random::new(1, rank);
+        let mut random = Random::of_rank(1, rank);
         (0..self.count).map(|_| random.below(self.table())).collect()
     }
 
     /// The values that a processor adds.
     pub(crate) fn values(self, rank: usize) -> Vec<u64> {
-        let mut random = Random::new(2, rank);
+        let mut random = Random::of_rank(2, rank);
         (0..self.count).map(|_| random.next()).collect()
     }
 }

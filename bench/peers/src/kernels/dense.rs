@@ -1,6 +1,6 @@
 //! A dense square matrix, and how a part of it is transposed: the input of `transpose`.
 
-use crate::random::mix;
+use crate::mix;
 use std::ops::Range;
 
 /// The side of a tile: two tiles fit the first cache.

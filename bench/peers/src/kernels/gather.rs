@@ -12,7 +12,7 @@ use crate::{
         raw, rayon, superstep,
     },
     contest::{Contest, Stage, Unit},
-    digest::digest,
+    digest,
     failure::Failure,
 };
 

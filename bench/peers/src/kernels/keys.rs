@@ -1,11 +1,12 @@
 //! Keys in random order: the input of `sort`.
 
-use crate::{digest::Bits, random::Random};
+use crate::Random;
 use serde::{Serialize, de::DeserializeOwned};
 use std::cmp::Ordering;
+use superstep_bench::NoUninit;
 
 /// What is sorted; superstep could send it to other machines.
-pub(crate) trait Key: Bits + Send + Sync + Serialize + DeserializeOwned + 'static {
+pub(crate) trait Key: NoUninit + Send + Sync + Serialize + DeserializeOwned + 'static {
     const NAME: &'static str;
     fn random(random: &mut Random) -> Self;
     fn order(&self, other: &Self) -> Ordering;
@@ -38,6 +39,6 @@ impl Key for f32 {
 
 /// So many random keys.
 pub(crate) fn keys<K: Key>(len: usize) -> Vec<K> {
-    let mut random = Random::new(4, 0);
+    let mut random = Random::of_rank(4, 0);
     (0..len).map(|_| K::random(&mut random)).collect()
 }

@@ -9,7 +9,7 @@ use crate::{
     PROCS,
     contenders::mpi::{self, rank::Task},
     contest::{Contest, Stage, Unit},
-    digest::digest,
+    digest,
     failure::Failure,
 };
 

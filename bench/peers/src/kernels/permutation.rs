@@ -1,7 +1,7 @@
 //! A random permutation and what is permuted: the input of `permute`.
 
 use super::access::element;
-use crate::{PROCS, random::Random};
+use crate::{PROCS, Random};
 use std::ops::Range;
 
 /// A permutation, distributed by blocks.
@@ -16,7 +16,7 @@ impl Permutation {
     /// A permutation of so many elements per processor.
     pub(crate) fn random(block: usize) -> Self {
         let mut targets: Vec<usize> = (0..block * PROCS).collect();
-        let mut random = Random::new(3, 0);
+        let mut random = Random::of_rank(3, 0);
         for at in (1..targets.len()).rev() {
             targets.swap(at, random.below(at + 1));
         }

@@ -4,7 +4,7 @@ use super::{Sizes, count, terms::terms};
 use crate::{
     contenders::{raw, rayon, single, superstep},
     contest::{Contest, Stage, Unit},
-    digest::digest,
+    digest,
     failure::Failure,
 };
 

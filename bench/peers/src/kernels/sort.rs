@@ -7,7 +7,7 @@ use super::{
 use crate::{
     contenders::{raw, rayon, single, superstep},
     contest::{Contest, Stage, Unit},
-    digest::digest,
+    digest,
     failure::Failure,
 };
 

@@ -1,6 +1,6 @@
 //! A sparse matrix by rows, and a vector: the input of `spmv`.
 
-use crate::random::Random;
+use crate::Random;
 use std::ops::Range;
 
 /// A square matrix in compressed rows, and what it is multiplied with. All numbers are small and whole, so that sums
@@ -17,7 +17,7 @@ pub(crate) struct Sparse {
 impl Sparse {
     /// So many rows with so many entries each, in random columns.
     pub(crate) fn random(rows: usize, per_row: usize) -> Self {
-        let mut random = Random::new(6, 0);
+        let mut random = Random::of_rank(6, 0);
         let mut small = |bound: usize| random.below(bound) as u32;
         let columns = (0..rows * per_row).map(|_| small(rows)).collect();
         let values = (0..rows * per_row).map(|_| f64::from(small(64))).collect();

@@ -4,7 +4,7 @@ use super::{Sizes, count, sparse::Sparse};
 use crate::{
     contenders::{raw, rayon, superstep},
     contest::{Contest, Stage, Unit},
-    digest::digest,
+    digest,
     failure::Failure,
 };
 

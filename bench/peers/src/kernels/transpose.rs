@@ -7,7 +7,7 @@ use super::{
 use crate::{
     contenders::{raw, rayon, superstep},
     contest::{Contest, Stage, Unit},
-    digest::digest,
+    digest,
     failure::Failure,
 };
 

@@ -1,7 +1,8 @@
 //! One JSON object per contender.
 
-use crate::contest::{Measure, Table};
+use crate::contest::Table;
 use serde_json::json;
+use superstep_bench::Measure;
 
 /// A line for each contender of each table.
 pub(crate) fn lines(tables: &[Table], rounds: u32) -> String {
@@ -13,13 +14,13 @@ fn line(table: &Table, measure: &Measure, rounds: u32) -> String {
     let object = json!({
         "kernel": table.kernel,
         "title": table.title,
-        "peer": measure.peer,
+        "peer": measure.fabric,
         "variant": measure.variant,
-        "rate": measure.rate,
+        "rate": measure.value,
         "unit": table.unit.name,
-        "seconds": measure.seconds,
+        "seconds": table.seconds(measure),
         "of_raw": table.ratio(measure),
-        "verified": measure.is_right,
+        "verified": measure.verified,
         "rounds": rounds,
     });
     format!("{object}\n")

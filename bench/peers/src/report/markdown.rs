@@ -2,10 +2,11 @@
 
 use crate::{
     PROCS,
-    contest::{Measure, Table},
+    contest::Table,
     kernels::{KERNELS, Kernel},
     machine,
 };
+use superstep_bench::Measure;
 
 /// What readers have to know to read the numbers right.
 const NOTES: &str = "\
@@ -25,12 +26,12 @@ const NOTES: &str = "\
 
 fn row(table: &Table, measure: &Measure) -> String {
     let ratio = table.ratio(measure).map_or("–".to_owned(), |ratio| format!("{ratio:.2}"));
-    let rate = match (measure.is_right, measure.rate) {
+    let rate = match (measure.verified, measure.value) {
         (false, _) => "wrong answer".to_owned(),
         (true, rate) if rate < 10.0 => format!("{rate:.1}"),
         (true, rate) => format!("{rate:.0}"),
     };
-    format!("| {} | {} | {rate} | {ratio} |\n", measure.peer, measure.variant)
+    format!("| {} | {} | {rate} | {ratio} |\n", measure.fabric, measure.variant)
 }
 
 fn section(table: &Table) -> String {

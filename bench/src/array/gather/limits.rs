@@ -1,13 +1,13 @@
 //! The reads by hand, on bare threads.
 
-use super::Reads;
+use super::job::Reads;
 use crate::{
     clock::clocked,
     contest::Sample,
     raw::{
-        barrier::Barrier,
+        barrier::{Barrier, Gate},
         memory::{areas, lent, slices, with_group},
-        team::{Gate, team_of},
+        team::team_of,
     },
 };
 use superstep::Result;

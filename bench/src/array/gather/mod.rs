@@ -2,19 +2,21 @@
 //!
 //! The limit is threads that load what they need directly, on huge pages, into a buffer that they use again.
 
+mod job;
 mod limits;
 mod verbs;
 
 use super::{
     PROCS,
-    job::{count_name, job},
-    random::{indices, mix},
+    job::{count_name, job as make_job},
 };
 use crate::{
     contest::{Contest, Sample},
     options::Options,
+    random::indices,
     report::Target,
 };
+use job::Reads;
 use std::rc::Rc;
 use superstep::Config;
 
@@ -22,29 +24,6 @@ const KERNEL: &str = "gather";
 
 /// How many elements each processor reads.
 const READS: usize = 10_000_000;
-
-/// Reads of a table: how many elements of it each processor has, and which ones each of them wants.
-struct Reads {
-    len: usize,
-    indices: Vec<Vec<usize>>,
-}
-
-impl Reads {
-    fn procs(&self) -> usize {
-        self.indices.len()
-    }
-
-    /// What the table holds at an index.
-    fn at(index: usize) -> u64 {
-        mix(index as u64)
-    }
-
-    /// Whether these are the values that `rank` wants.
-    fn are_right(&self, values: &[u64], rank: usize) -> bool {
-        let wanted = &self.indices[rank];
-        values.len() == wanted.len() && values.iter().zip(wanted).all(|(&value, &index)| value == Self::at(index))
-    }
-}
 
 type Verb = fn(&Config, &Reads, u64) -> superstep::Result<Sample>;
 
@@ -62,7 +41,7 @@ pub(crate) fn plan(options: &Options) -> Vec<Contest> {
 /// Tables of `len` elements per processor.
 fn contest(procs: usize, len: usize, options: &Options) -> Contest {
     let (count, size) = (options.shrunk(READS), count_name(len));
-    let reads = job(move || Reads { len, indices: indices(procs, count, procs * len) });
+    let reads = make_job(move || Reads { len, indices: indices(procs, count, procs * len) });
     let (limit, of_limit) = (format!("{size}/raw-loads"), Rc::clone(&reads));
     let mut contest = Contest::of_elements(KERNEL, procs, (procs * count) as u64)
         .raw(&limit, move |rounds| limits::loads(&of_limit, rounds));

@@ -1,6 +1,6 @@
 //! The reads by each verb that reads by index.
 
-use super::Reads;
+use super::job::Reads;
 use crate::{
     clock::{clocked, on_all},
     contest::Sample,

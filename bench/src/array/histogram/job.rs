@@ -1,6 +1,6 @@
 //! What is to be counted, and what comes out.
 
-use super::super::random::{indices, mix};
+use crate::random::{indices, mix};
 
 /// Updates of a table: where, by how much, and what the table holds after one round of them.
 pub(crate) struct Updates {

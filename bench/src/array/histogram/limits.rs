@@ -5,10 +5,10 @@ use crate::{
     clock::{WARM_UP, clocked},
     contest::Sample,
     raw::{
-        barrier::Barrier,
+        barrier::{Barrier, Gate},
         buckets::{PlaceBuckets, ValueBuckets},
         memory::{areas, lent, slices, with_group},
-        team::{Gate, team_of},
+        team::team_of,
     },
 };
 use superstep::Result;

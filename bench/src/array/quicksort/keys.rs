@@ -1,6 +1,6 @@
 //! What is sorted.
 
-use super::super::random::Random;
+use crate::random::Random;
 use bytemuck::NoUninit;
 use rayon::slice::ParallelSliceMut;
 use superstep::Element;

@@ -143,12 +143,10 @@ fn cut_in_many<K: Key>(keys: &[K], pivots: &[K], sliced: &mut [K]) -> Vec<usize>
 #[cfg(test)]
 mod tests {
     use super::{
-        super::{
-            super::random::Random,
-            keys::{any, below_a_million, skewed},
-        },
+        super::keys::{any, below_a_million, skewed},
         *,
     };
+    use crate::random::Random;
 
     fn check<K: Key + std::fmt::Debug>(mut keys: Vec<K>) {
         let mut expected = keys.clone();

@@ -1,7 +1,6 @@
 //! The sort as a superstep program.
 
 use super::{
-    super::random::Random,
     keys::{Input, Key},
     local::{cut, sort},
 };
@@ -9,6 +8,7 @@ use crate::{
     clock::{on_all, watched},
     contest::Sample,
     digest::digest,
+    random::Random,
 };
 use std::ops::Range;
 use superstep::{Array, Block, Config, Distribution, Each, Group, Irregular, Local, Result, Sum};

@@ -1,13 +1,13 @@
 //! The blocks by hand, on bare threads.
 
-use super::{fill, is_block};
+use super::block::{fill, is_block};
 use crate::{
     clock::clocked,
     contest::Sample,
     raw::{
-        barrier::Barrier,
+        barrier::{Barrier, Gate},
         memory::with_buffers,
-        team::{Gate, team, team_of},
+        team::{team, team_of},
     },
 };
 use superstep::Result;

@@ -3,6 +3,7 @@
 //! The limit is `raw-memcpy`: each thread copies the next one's block into a buffer that it has already. A `mirror`
 //! whose result is new every time is held against `raw-fresh` as well, where that buffer is new every time.
 
+mod block;
 mod limits;
 mod verbs;
 
@@ -78,17 +79,4 @@ impl<'a> Plan<'a> {
         }
         self
     }
-}
-
-/// The block of `rank`: everything but its first word, which is the round where that can change.
-fn fill(block: &mut [u64], rank: usize) {
-    for (at, word) in block.iter_mut().enumerate() {
-        *word = (rank as u64) << 32 | at as u64;
-    }
-}
-
-/// Whether `block` is that of `rank`, with this first word.
-fn is_block(block: &[u64], words: usize, rank: usize, first: u64) -> bool {
-    let is_word = |(at, &word): (usize, &u64)| word == (rank as u64) << 32 | at as u64;
-    block.len() == words && block[0] == first && block.iter().enumerate().skip(1).all(is_word)
 }

@@ -2,7 +2,7 @@
 //!
 //! Every round writes its number into the first word of what it sends and looks for it in what came.
 
-use super::{fill, is_block};
+use super::block::{fill, is_block};
 use crate::{
     clock::{WARM_UP, clocked, on_all},
     contest::Sample,

@@ -1,6 +1,6 @@
 //! The graph of the Graph500 benchmark.
 
-use crate::array::random::{Random, permutation};
+use crate::random::{Random, permutation};
 
 /// How many edges there are for each vertex.
 const EDGES_PER_VERTEX: usize = 16;

@@ -1,7 +1,7 @@
 //! A square mesh, with edges that lead one way or both.
 
 use super::tarjan;
-use crate::array::random::Random;
+use crate::random::Random;
 
 /// Of a thousand neighbours so many are joined both ways: then a mesh of 10,000 vertices has about as many edges as
 /// that of the paper, 29,114.

@@ -11,7 +11,8 @@ mod tarjan;
 use super::PROCS;
 use crate::{
     array::job::{count_name, job},
-    contest::Contest,
+    clock::timed,
+    contest::{Contest, Sample},
     options::Options,
 };
 use mesh::Mesh;
@@ -32,7 +33,15 @@ fn contest(side: usize, options: &Options) -> Contest {
     let (of_one, config) = (Rc::clone(&mesh), options.config(procs));
     let [alone, ours] = ["one-thread", "trim-and-pivots"].map(|name| format!("{size}/{name}"));
     Contest::of_elements(KERNEL, procs, (side * side) as u64)
-        .alone(&alone, move |rounds| Ok(tarjan::measure(&of_one, rounds)))
+        .alone(&alone, move |rounds| Ok(on_one_thread(&of_one, rounds)))
         .superstep(&ours, options, move |rounds| program::measure(&config, &mesh, rounds))
         .speedup(ours, alone, None)
+}
+
+/// Rounds of Tarjan's algorithm.
+fn on_one_thread(mesh: &Mesh, rounds: u64) -> Sample {
+    let graph = tarjan::Rows::new(mesh.vertices, &mesh.edges);
+    let mut is_right = true;
+    let seconds = timed(rounds, |_| is_right &= tarjan::components(&graph).1 == mesh.count);
+    Sample::by_hand(seconds, is_right)
 }

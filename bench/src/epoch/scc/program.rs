@@ -182,7 +182,7 @@ pub(super) fn measure(config: &Config, mesh: &Mesh, rounds: u64) -> Result<Sampl
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::array::random::Random;
+    use crate::random::Random;
 
     #[test]
     fn components_are_those_of_tarjan() {

@@ -1,8 +1,5 @@
 //! Tarjan's algorithm, without recursion.
 
-use super::mesh::Mesh;
-use crate::{clock::timed, contest::Sample};
-
 /// The edges that leave each vertex, one list after another.
 pub(super) struct Rows {
     starts: Vec<usize>,
@@ -78,14 +75,6 @@ pub(super) fn components(graph: &Rows) -> (Vec<usize>, usize) {
         }
     }
     (components, count)
-}
-
-/// Rounds of it on one thread.
-pub(super) fn measure(mesh: &Mesh, rounds: u64) -> Sample {
-    let graph = Rows::new(mesh.vertices, &mesh.edges);
-    let mut is_right = true;
-    let seconds = timed(rounds, |_| is_right &= components(&graph).1 == mesh.count);
-    Sample::by_hand(seconds, is_right)
 }
 
 #[cfg(test)]

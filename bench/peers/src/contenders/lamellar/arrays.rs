@@ -4,8 +4,8 @@
 
 use super::process::{first, timed};
 use crate::{
-    contest::Sample,
-    digest::digest,
+    Sample,
+    digest,
     kernels::{
         access::{Shape, element},
         permutation::Permutation,
@@ -53,7 +53,7 @@ pub(super) fn increment_atomic(world: &LamellarWorld, shape: Shape) -> Sample {
     let work = |table: &AtomicArray<u64>| timed(world, || table.batch_add(&indices, 1).block()).0;
     work(&atomic(world, shape));
     let table = atomic(world, shape);
-    Sample { seconds: work(&table), digest: part_of_atomic(world, shape, &table) }
+    Sample::of_answer(work(&table), part_of_atomic(world, shape, &table))
 }
 
 pub(super) fn increment_local_lock(world: &LamellarWorld, shape: Shape) -> Sample {
@@ -61,7 +61,7 @@ pub(super) fn increment_local_lock(world: &LamellarWorld, shape: Shape) -> Sampl
     let work = |table: &LocalLockArray<u64>| timed(world, || table.batch_add(&indices, 1).block()).0;
     work(&local_lock(world, shape));
     let table = local_lock(world, shape);
-    Sample { seconds: work(&table), digest: part_of_local_lock(world, shape, &table) }
+    Sample::of_answer(work(&table), part_of_local_lock(world, shape, &table))
 }
 
 pub(super) fn add_atomic(world: &LamellarWorld, shape: Shape) -> Sample {
@@ -69,7 +69,7 @@ pub(super) fn add_atomic(world: &LamellarWorld, shape: Shape) -> Sample {
     let work = |table: &AtomicArray<u64>| timed(world, || table.batch_add(&indices, &values).block()).0;
     work(&atomic(world, shape));
     let table = atomic(world, shape);
-    Sample { seconds: work(&table), digest: part_of_atomic(world, shape, &table) }
+    Sample::of_answer(work(&table), part_of_atomic(world, shape, &table))
 }
 
 pub(super) fn add_local_lock(world: &LamellarWorld, shape: Shape) -> Sample {
@@ -77,7 +77,7 @@ pub(super) fn add_local_lock(world: &LamellarWorld, shape: Shape) -> Sample {
     let work = |table: &LocalLockArray<u64>| timed(world, || table.batch_add(&indices, &values).block()).0;
     work(&local_lock(world, shape));
     let table = local_lock(world, shape);
-    Sample { seconds: work(&table), digest: part_of_local_lock(world, shape, &table) }
+    Sample::of_answer(work(&table), part_of_local_lock(world, shape, &table))
 }
 
 pub(super) fn load_atomic(world: &LamellarWorld, shape: Shape) -> Sample {
@@ -86,7 +86,7 @@ pub(super) fn load_atomic(world: &LamellarWorld, shape: Shape) -> Sample {
     let work = || timed(world, || table.batch_load(&indices).block());
     work();
     let (seconds, values) = work();
-    Sample { seconds, digest: found(world, shape, &values) }
+    Sample::of_answer(seconds, found(world, shape, &values))
 }
 
 pub(super) fn load_local_lock(world: &LamellarWorld, shape: Shape) -> Sample {
@@ -95,7 +95,7 @@ pub(super) fn load_local_lock(world: &LamellarWorld, shape: Shape) -> Sample {
     let work = || timed(world, || table.batch_load(&indices).block());
     work();
     let (seconds, values) = work();
-    Sample { seconds, digest: found(world, shape, &values) }
+    Sample::of_answer(seconds, found(world, shape, &values))
 }
 
 pub(super) fn load_read_only(world: &LamellarWorld, shape: Shape) -> Sample {
@@ -104,7 +104,7 @@ pub(super) fn load_read_only(world: &LamellarWorld, shape: Shape) -> Sample {
     let work = || timed(world, || table.batch_load(&indices).block());
     work();
     let (seconds, values) = work();
-    Sample { seconds, digest: found(world, shape, &values) }
+    Sample::of_answer(seconds, found(world, shape, &values))
 }
 
 pub(super) fn store_atomic(world: &LamellarWorld, shape: Shape) -> Sample {
@@ -113,7 +113,7 @@ pub(super) fn store_atomic(world: &LamellarWorld, shape: Shape) -> Sample {
     let work = |table: &AtomicArray<u64>| timed(world, || table.batch_store(targets, &source).block()).0;
     work(&atomic(world, shape));
     let table = atomic(world, shape);
-    Sample { seconds: work(&table), digest: part_of_atomic(world, shape, &table) }
+    Sample::of_answer(work(&table), part_of_atomic(world, shape, &table))
 }
 
 pub(super) fn store_local_lock(world: &LamellarWorld, shape: Shape) -> Sample {
@@ -122,5 +122,5 @@ pub(super) fn store_local_lock(world: &LamellarWorld, shape: Shape) -> Sample {
     let work = |table: &LocalLockArray<u64>| timed(world, || table.batch_store(targets, &source).block()).0;
     work(&local_lock(world, shape));
     let table = local_lock(world, shape);
-    Sample { seconds: work(&table), digest: part_of_local_lock(world, shape, &table) }
+    Sample::of_answer(work(&table), part_of_local_lock(world, shape, &table))
 }

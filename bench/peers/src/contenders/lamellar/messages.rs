@@ -2,7 +2,7 @@
 //! writes by hand, still in safe code.
 
 use super::process::{first, timed};
-use crate::{contest::Sample, digest::digest, kernels::access::Shape};
+use crate::{Sample, digest, kernels::access::Shape};
 use lamellar::{LamellarWorld, active_messaging::prelude::*, array::prelude::*};
 
 /// How many accesses a message carries, as in lamellar's own examples.
@@ -79,7 +79,7 @@ fn second(world: &LamellarWorld, shape: Shape, work: impl Fn(&LocalLockArray<u64
     timed(world, || work(&scratch));
     let table = table(world, shape);
     let (seconds, ()) = timed(world, || work(&table));
-    Sample { seconds, digest: digest(first(world, shape.block), table.read_local_data().block().iter().copied()) }
+    Sample::of_answer(seconds, digest(first(world, shape.block), table.read_local_data().block().iter().copied()))
 }
 
 pub(super) fn increment(world: &LamellarWorld, shape: Shape) -> Sample {
@@ -126,5 +126,5 @@ pub(super) fn load(world: &LamellarWorld, shape: Shape) -> Sample {
     };
     timed(world, &mut work);
     let (seconds, ()) = timed(world, &mut work);
-    Sample { seconds, digest: digest(first(world, shape.count), values) }
+    Sample::of_answer(seconds, digest(first(world, shape.count), values))
 }

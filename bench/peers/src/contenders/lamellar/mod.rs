@@ -8,7 +8,7 @@ mod arrays;
 mod messages;
 pub(crate) mod process;
 
-use crate::{PROCS, contest::Sample, failure::Failure, kernels::access::Shape};
+use crate::{PROCS, Sample, failure::Failure, kernels::access::Shape};
 use clap::ValueEnum;
 use process::Task;
 use std::{
@@ -100,7 +100,7 @@ fn wait(children: &mut [Child]) -> Result<(), Failure> {
 fn sample(output: &Output) -> Option<Sample> {
     let text = String::from_utf8_lossy(&output.stdout);
     let mut words = text.lines().find_map(|line| line.strip_prefix(process::ANSWER))?.split_whitespace();
-    Some(Sample { seconds: words.next()?.parse().ok()?, digest: words.next()?.parse().ok()? })
+    Some(Sample::of_answer(words.next()?.parse().ok()?, words.next()?.parse().ok()?))
 }
 
 fn complaint(output: &Output) -> String {

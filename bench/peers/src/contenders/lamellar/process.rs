@@ -1,7 +1,7 @@
 //! One process of a lamellar world.
 
 use super::{arrays, messages};
-use crate::{contest::Sample, kernels::access::Shape};
+use crate::{Sample, kernels::access::Shape};
 use clap::{Args, ValueEnum};
 use lamellar::{LamellarWorld, LamellarWorldBuilder, active_messaging::ActiveMessaging};
 use std::{io, process::exit, thread, time::Instant};
@@ -42,7 +42,7 @@ pub(crate) fn run(part: &Part) {
     pin();
     let shape = Shape { block: part.block, count: part.count };
     let world = LamellarWorldBuilder::new().build();
-    let Sample { seconds, digest } = match part.task {
+    let Sample { seconds, digest, .. } = match part.task {
         Task::IncrementAtomic => arrays::increment_atomic(&world, shape),
         Task::IncrementLocalLock => arrays::increment_local_lock(&world, shape),
         Task::IncrementMessages => messages::increment(&world, shape),

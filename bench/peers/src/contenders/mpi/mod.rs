@@ -5,7 +5,7 @@
 
 pub(crate) mod rank;
 
-use crate::{PROCS, contest::Sample, failure::Failure, kernels::access::Shape};
+use crate::{PROCS, Sample, failure::Failure, kernels::access::Shape};
 use clap::ValueEnum;
 use rank::Task;
 use std::{
@@ -69,5 +69,5 @@ fn launch(program: &Path, task: &[&str], shape: Shape) -> Result<Sample, Failure
 
 fn sample(line: &str) -> Option<Sample> {
     let mut words = line.split_whitespace();
-    Some(Sample { seconds: words.next()?.parse().ok()?, digest: words.next()?.parse().ok()? })
+    Some(Sample::of_answer(words.next()?.parse().ok()?, words.next()?.parse().ok()?))
 }

@@ -6,8 +6,8 @@ use super::{
 };
 use crate::{
     contenders::huge,
-    contest::Sample,
-    digest::digest,
+    Sample,
+    digest,
     kernels::access::{Accesses, Shape, element},
 };
 
@@ -24,6 +24,6 @@ pub(crate) fn direct(accesses: &Accesses) -> Sample {
             };
             visit(accesses.indices(member.rank), |next| ask(start, next), each);
         });
-        Sample { seconds, digest: digest(member.rank * count, found) }
+        Sample::of_answer(seconds, digest(member.rank * count, found))
     })
 }

@@ -15,8 +15,8 @@ use super::{
 use crate::{
     PROCS,
     contenders::huge,
-    contest::Sample,
-    digest::digest,
+    Sample,
+    digest,
     kernels::access::{Accesses, Shape},
 };
 
@@ -52,7 +52,7 @@ pub(crate) fn increments(accesses: &Accesses) -> Sample {
             let kept = handover.seen(1 - rank);
             increment(&mut table, &kept.offsets[..kept.len]);
         });
-        Sample { seconds, digest: digest(rank * block, table) }
+        Sample::of_answer(seconds, digest(rank * block, table))
     })
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn additions(accesses: &Accesses) -> Sample {
             let kept = handover.seen(1 - rank);
             add(&mut table, &kept.offsets[..kept.len], &kept.values[..kept.len]);
         });
-        Sample { seconds, digest: digest(rank * block, table) }
+        Sample::of_answer(seconds, digest(rank * block, table))
     })
 }
 

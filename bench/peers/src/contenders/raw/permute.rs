@@ -6,7 +6,7 @@ use super::{
     ahead::{ask, visit},
     team::{Handover, team, team_of},
 };
-use crate::{PROCS, contenders::huge, contest::Sample, digest::digest, kernels::permutation::Permutation};
+use crate::{PROCS, contenders::huge, Sample, digest, kernels::permutation::Permutation};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Every thread stores its elements wherever they belong. A relaxed store is a plain one to the machine.
@@ -24,7 +24,7 @@ pub(crate) fn direct(permutation: &Permutation) -> Sample {
         });
         let range = permutation.range(member.rank);
         let mine = target[range.clone()].iter().map(|value| value.load(Ordering::Relaxed));
-        Sample { seconds, digest: digest(range.start, mine) }
+        Sample::of_answer(seconds, digest(range.start, mine))
     })
 }
 
@@ -94,6 +94,6 @@ pub(crate) fn bucketed(permutation: &Permutation) -> Sample {
                 }
             }
         });
-        Sample { seconds, digest: digest(rank * share * BUCKET, part.iter().copied()) }
+        Sample::of_answer(seconds, digest(rank * share * BUCKET, part.iter().copied()))
     })
 }

@@ -1,7 +1,7 @@
 //! Two sweeps: each thread sums its part, they meet, and each adds what stands before its part.
 
 use super::team::{Handover, team_of};
-use crate::{PROCS, contenders::huge, contest::Sample, digest::digest};
+use crate::{PROCS, contenders::huge, Sample, digest};
 
 pub(crate) fn two_sweeps(terms: &[i64]) -> Sample {
     let mut sums = huge::copied(terms);
@@ -17,6 +17,6 @@ pub(crate) fn two_sweeps(terms: &[i64]) -> Sample {
                 *term = sum;
             }
         });
-        Sample { seconds, digest: digest(member.rank * share, part.iter().copied()) }
+        Sample::of_answer(seconds, digest(member.rank * share, part.iter().copied()))
     })
 }

@@ -1,7 +1,7 @@
 //! Each thread multiplies its rows.
 
 use super::team::team_of;
-use crate::{PROCS, contenders::huge, contest::Sample, digest::digest, kernels::sparse::Sparse};
+use crate::{PROCS, contenders::huge, Sample, digest, kernels::sparse::Sparse};
 
 pub(crate) fn by_rows(matrix: &Sparse) -> Sample {
     let vector = huge::copied(matrix.vector());
@@ -10,6 +10,6 @@ pub(crate) fn by_rows(matrix: &Sparse) -> Sample {
     team_of(product.chunks_mut(share), |member, part| {
         let first = member.rank * share;
         let (seconds, ()) = member.timed(|| matrix.multiply(first..first + part.len(), &vector, part));
-        Sample { seconds, digest: digest(first, part.iter().copied()) }
+        Sample::of_answer(seconds, digest(first, part.iter().copied()))
     })
 }

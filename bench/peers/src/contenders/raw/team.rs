@@ -1,9 +1,8 @@
 //! Bare threads that start and stop the clock together.
 
-use crate::{PROCS, contest::Sample};
+use crate::{PROCS, Sample};
 use std::{
     sync::{Barrier, OnceLock},
-    thread,
     time::Instant,
 };
 
@@ -40,12 +39,8 @@ pub(super) fn team_of<P: Send>(
     body: impl Fn(&Member<'_>, P) -> Sample + Sync,
 ) -> Sample {
     let parts = parts.into_iter();
-    let (gate, body) = (&Barrier::new(parts.len()), &body);
-    thread::scope(|scope| {
-        let start = |(rank, part)| scope.spawn(move || body(&Member { rank, gate }, part));
-        let threads: Vec<_> = parts.enumerate().map(start).collect();
-        Sample::of_all(threads.into_iter().map(|thread| thread.join().expect("a member does not panic")))
-    })
+    let gate = Barrier::new(parts.len());
+    superstep_bench::team_of(parts, |rank, part| body(&Member { rank, gate: &gate }, part))
 }
 
 /// What each member hands to the others, once: given before a meeting and seen after it.

@@ -4,8 +4,8 @@ use super::team::team_of;
 use crate::{
     PROCS,
     contenders::huge,
-    contest::Sample,
-    digest::digest,
+    Sample,
+    digest,
     kernels::dense::{Dense, transpose_tiles},
 };
 
@@ -18,6 +18,6 @@ pub(crate) fn tiles(matrix: &Dense) -> Sample {
         let first = member.rank * rows;
         let (seconds, ()) =
             member.timed(|| transpose_tiles(&source, side, first..first + part.len() / side, part, side));
-        Sample { seconds, digest: digest(first * side, part.iter().copied()) }
+        Sample::of_answer(seconds, digest(first * side, part.iter().copied()))
     })
 }

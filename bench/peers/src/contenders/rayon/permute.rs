@@ -3,8 +3,8 @@
 use super::timed;
 use crate::{
     contenders::huge,
-    contest::Sample,
-    digest::digest,
+    Sample,
+    digest,
     kernels::{access::element, permutation::Permutation},
 };
 use ::rayon::prelude::*;
@@ -18,5 +18,5 @@ pub(crate) fn stores(permutation: &Permutation) -> Sample {
         let pairs = source.par_iter().zip(permutation.all());
         pairs.for_each(|(&value, &to)| target[to].store(value, Ordering::Relaxed));
     });
-    Sample { seconds, digest: digest(0, target.into_iter().map(AtomicU64::into_inner)) }
+    Sample::of_answer(seconds, digest(0, target.into_iter().map(AtomicU64::into_inner)))
 }

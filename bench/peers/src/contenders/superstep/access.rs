@@ -3,8 +3,8 @@
 use super::{on_all, timed};
 use crate::{
     contenders::huge,
-    contest::Sample,
-    digest::digest,
+    Sample,
+    digest,
     kernels::access::{Accesses, element},
 };
 use ::superstep::{Array, Block, Epoch, Group, Method, Pending, Result, Step, Sum};
@@ -26,7 +26,7 @@ fn updated(accesses: &Accesses, update: impl Fn(&Step, &Table, u64, &[u64]) + Sy
             timed(g, |g| g.step(|s| update(s, &table, 0, &zeros)));
         }
         let (seconds, ()) = timed(g, |g| g.step(|s| update(s, &table, 1, values)));
-        Sample { seconds, digest: digest(g.rank() * accesses.shape().block, table.local().iter().copied()) }
+        Sample::of_answer(seconds, digest(g.rank() * accesses.shape().block, table.local().iter().copied()))
     })
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn send_ones(accesses: &Accesses) -> Result<Sample> {
         part.with(|part| part.one = 1);
         let (seconds, ()) = timed(g, &mut count);
         let digest = part.with(|part| digest(g.rank() * block, part.values.iter().copied()));
-        Sample { seconds, digest }
+        Sample::of_answer(seconds, digest)
     })
 }
 
@@ -107,7 +107,7 @@ fn read(accesses: &Accesses, read: impl Fn(&Step, &Table, Vec<u64>) -> Pending<V
         for _ in 0..=WARM_UPS {
             (seconds, values) = timed(g, |g| g.step(|s| read(s, &table, values)));
         }
-        Sample { seconds, digest: digest(g.rank() * shape.count, values) }
+        Sample::of_answer(seconds, digest(g.rank() * shape.count, values))
     })
 }
 

@@ -10,7 +10,7 @@ pub(crate) mod sort;
 pub(crate) mod spmv;
 pub(crate) mod transpose;
 
-use crate::{PROCS, contest::Sample};
+use crate::{PROCS, Sample};
 use ::superstep::{Config, Group, Result};
 use std::time::Instant;
 

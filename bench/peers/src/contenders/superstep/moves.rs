@@ -2,8 +2,8 @@
 
 use super::{on_all, timed};
 use crate::{
-    contest::Sample,
-    digest::digest,
+    Sample,
+    digest,
     kernels::access::{Shape, element},
 };
 use ::superstep::{Area, Group, Result, Step, Sum};
@@ -19,7 +19,7 @@ fn moved(shape: Shape, send: impl Fn(&Step, usize, &Area<u64>, &Area<u64>) + Syn
         let all = |g: &mut Group| (0..shape.count).for_each(|_| g.step(|s| send(s, next, &mine, &target)));
         timed(g, all);
         let (seconds, ()) = timed(g, all);
-        Sample { seconds, digest: digest(rank * shape.block, target.local().iter().copied()) }
+        Sample::of_answer(seconds, digest(rank * shape.block, target.local().iter().copied()))
     })
 }
 
@@ -37,6 +37,6 @@ pub(crate) fn empty_step(count: usize) -> Result<Sample> {
         let all = |g: &mut Group| (0..count).for_each(|_| g.step(|_| ()));
         timed(g, all);
         let (seconds, ()) = timed(g, all);
-        Sample { seconds, digest: g.step(|s| s.reduce(1u64, Sum)) }
+        Sample::of_answer(seconds, g.step(|s| s.reduce(1u64, Sum)))
     })
 }

@@ -1,7 +1,7 @@
 //! A scatter of values to where they belong, and the verb that does the same between arrays.
 
 use super::{on_all, timed};
-use crate::{contest::Sample, digest::digest, kernels::permutation::Permutation};
+use crate::{Sample, digest, kernels::permutation::Permutation};
 use ::superstep::{Any, Block, Result};
 
 pub(crate) fn scatter(permutation: &Permutation) -> Result<Sample> {
@@ -9,7 +9,7 @@ pub(crate) fn scatter(permutation: &Permutation) -> Result<Sample> {
         let (targets, source) = (permutation.targets(g.rank()), permutation.source(g.rank()));
         let target = g.array::<u64, Block>(permutation.all().len());
         let [_, (seconds, ())] = [(); 2].map(|()| timed(g, |g| g.step(|s| s.scatter(&target, targets, &source, Any))));
-        Sample { seconds, digest: digest(permutation.range(g.rank()).start, target.local().iter().copied()) }
+        Sample::of_answer(seconds, digest(permutation.range(g.rank()).start, target.local().iter().copied()))
     })
 }
 
@@ -21,6 +21,6 @@ pub(crate) fn permute(permutation: &Permutation) -> Result<Sample> {
         source.local_mut().copy_from_slice(&permutation.source(g.rank()));
         targets.local_mut().copy_from_slice(permutation.targets(g.rank()));
         let [_, (seconds, ())] = [(); 2].map(|()| timed(g, |g| g.step(|s| s.permute(&target, &source, &targets))));
-        Sample { seconds, digest: digest(permutation.range(g.rank()).start, target.local().iter().copied()) }
+        Sample::of_answer(seconds, digest(permutation.range(g.rank()).start, target.local().iter().copied()))
     })
 }

@@ -1,7 +1,7 @@
 //! A sample sort: keys go to whoever sorts their range.
 
 use super::{on_all, timed};
-use crate::{PROCS, contenders::huge, contest::Sample, digest::digest, kernels::keys::Key};
+use crate::{PROCS, contenders::huge, Sample, digest, kernels::keys::Key};
 use ::superstep::{Group, Result, Sum};
 use std::cmp::Ordering;
 
@@ -21,7 +21,7 @@ pub(crate) fn sample_sort<K: Key>(keys: &[K]) -> Result<Sample> {
         round();
         let (seconds, part) = round();
         let first = g.step(|s| s.prefix(part.len(), Sum));
-        Sample { seconds, digest: digest(first, part) }
+        Sample::of_answer(seconds, digest(first, part))
     })
 }
 
