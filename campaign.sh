@@ -1,39 +1,85 @@
 #!/usr/bin/env bash
-# The long tests: every schedule that takes minutes to explore, many seeds, many random programs. Prints what it tried.
-# Usage: ./campaign.sh [seeds] [programs]
-set -euo pipefail
+# The long tests: random programs, mistakes, faults, schedules, memory checks, fuzzing and a soak, within a given time.
+# What ran, how many and what was found is written to CAMPAIGN.md.
+# Usage: ./campaign.sh [minutes, 60 unless given] [part...]
+set -uo pipefail
 cd "$(dirname "$0")"
-seeds=${1:-200}
-programs=${2:-20000}
+minutes=${1:-60}
+shift || true
+asked=("$@")
+case $minutes in
+  '' | *[!0-9]*) sed -n '2,4s/^# //p' "$0"; exit 2 ;;
+esac
+seed=${SUPERSTEP_RANDOM_SEED:-$(date +%s)}
+logs=target/campaign
+mkdir -p "$logs"
+rows="" failed=0 began=$SECONDS
 
-echo "== schedules of the meeting of threads, explored whole (loom)"
-RUSTFLAGS="--cfg loom" cargo test --release --package superstep-fabric --lib --target-dir target/loom loom -- --ignored --nocapture
+# So many of something that has a rate for each minute of the whole campaign.
+many() { echo $(($1 * minutes > $2 ? $1 * minutes : $2)); }
 
-echo "== the suite of claims under $seeds seeds of each simulated fabric"
-SUPERSTEP_TEST_SEEDS=$seeds cargo test --release --package superstep --test suite
+# Runs one part: its name, which lines of its output count, and the command. It may take what is left of the time, and
+# ten minutes at least.
+part() {
+  local name=$1 lines=$2 start=$SECONDS status=0 left
+  shift 2
+  if [ ${#asked[@]} -gt 0 ] && [[ " ${asked[*]} " != *" $name "* ]]; then return; fi
+  left=$((minutes * 60 - (SECONDS - began)))
+  printf '\n== %s\n' "$name"
+  timeout $((left > 600 ? left : 600)) "$@" >"$logs/$name.log" 2>&1 || status=$?
+  local found="nothing"
+  if [ $status -ne 0 ]; then
+    found="**ended with $status**"
+    failed=1
+    tail -n 30 "$logs/$name.log"
+  fi
+  local what
+  what=$(grep -E "$lines" "$logs/$name.log" | grep -v "0 passed" | tail -n 12 | sed 's/|/,/g' | paste -sd ';' - | sed 's/;/; /g')
+  rows+="| $name | \`$(echo "$*" | tr "\n" " ")\` | ${what:-no line said how many} | $found | $((SECONDS - start)) s |"$'\n'
+  echo "${what:-no line said how many}; found: $found; $((SECONDS - start)) s"
+}
 
-echo "== the suite of claims on forked processes, of all sizes"
-claims=$(cargo test --release --package superstep --test suite --no-run --message-format=json 2>/dev/null |
-  sed -n 's/.*"executable":"\([^"]*suite-[^"]*\)".*/\1/p' | tail -n 1)
-for _ in 1 2 3 4 5; do
-  (cd crates/superstep && SUPERSTEP_FABRIC=procs "$claims" --quiet --test-threads=1 abandoned:: areas:: array \
-    collectives:: containers:: epoch groups:: leaving:: outcomes:: paged pairs:: queues:: refusals:: shared:: steps:: \
-    transfers:: volatile:: wordings:: --skip the_parent_resumes)
-done
+# The variable of a claim's or program's number goes before the command.
+release="cargo test --release --quiet --package superstep"
+random="SUPERSTEP_RANDOM_SEED=$seed"
+result='test result|a second|calls of|stat::number|supersteps|mutants|schedules'
 
-echo "== transfers and reductions of more than 4 GiB (needs 24 GiB of memory)"
-SUPERSTEP_TEST_SEEDS=1 cargo test --release --package superstep --test suite -- --ignored a_reduction_of_more
-cargo test --release --package superstep --test mpi -- --ignored --skip programs::program
-cargo test --release --package superstep-bsp --test bsp -- --ignored
+part build "Finished" cargo build --release --package superstep-cli
+part random-simulated "$result" env $random SUPERSTEP_RANDOM_CASES="$(many 16000 2000)" $release --test random -- --nocapture simulated
+part random-threads "$result" env $random SUPERSTEP_RANDOM_CASES="$(many 1700 500)" $release --test random -- --nocapture threads_are
+part random-processes "$result" env $random SUPERSTEP_RANDOM_CASES="$(many 350 100)" $release --test random -- --nocapture processes_are
+part random-mistakes "$result" env $random SUPERSTEP_RANDOM_CASES="$(many 350 100)" $release --test random -- --nocapture mistake
+part random-mpi "$result" env $random SUPERSTEP_RANDOM_CASES="$(many 85 50)" $release --test random -- --nocapture --ignored of_all_sizes
+part claims-simulated "$result" env SUPERSTEP_TEST_SEEDS="$(many 2 2)" $release --test suite
+part claims-late "$result" env SUPERSTEP_TEST_FAULTS=delay,stall SUPERSTEP_TEST_SEEDS="$(many 1 1)" $release --test suite -- --skip elsewhere
+part claims-processes "$result" $release --test suite -- --ignored --nocapture processes_of_all_sizes
+part claims-mpi "$result" $release --test suite -- --ignored --nocapture --test-threads=1 holds_under_open_mpi holds_under_mpich
+part faults-simulated "$result" env SUPERSTEP_TEST_SEEDS="$(many 10 10)" $release --test faults -- --nocapture
+part faults-processes "$result" $release --test procs --test waits
+part faults-mpi "$result" $release --test mpi
+part schedules "$result" env RUSTFLAGS="--cfg loom" cargo test --release --package superstep-fabric --lib --target-dir target/loom loom -- --include-ignored
+part large "$result" bash -c "SUPERSTEP_TEST_SEEDS=1 $release --test suite -- --ignored a_reduction_of_more &&
+  $release --test mpi -- --ignored --skip programs::program &&
+  cargo test --release --quiet --package superstep-bsp --test bsp -- --ignored"
+part hosts "$result|host" bash -c "./hosts.sh up 4 && ./hosts.sh claims && ./hosts.sh cutoff 4; ended=\$?; ./hosts.sh down; exit \$ended"
+part bsp "$result" cargo test --release --quiet --package superstep-bsp
+part miri "$result" checks/miri.sh "$((minutes / 12))"
+part sanitizers "$result" checks/sanitizers.sh
+part fuzz 'DONE|stat::number|==' checks/fuzz.sh "$((minutes * 2))"
+part soak 'supersteps|memory|descriptors|threads' target/release/superstep soak --minutes "$((minutes / 10))"
+part soak-processes 'supersteps|memory|descriptors|threads' target/release/superstep soak --fabric procs --minutes "$((minutes / 30))"
 
-echo "== the claims across four hosts, and a program of which one host is cut off"
-./hosts.sh up 4
-trap './hosts.sh down' EXIT
-./hosts.sh claims 4
-./hosts.sh cutoff 4
-
-for seed in 1 2 3 4; do
-  echo "== $programs random programs of seed $seed against the model"
-  SUPERSTEP_RANDOM_SEED=$seed SUPERSTEP_RANDOM_CASES=$programs \
-    cargo test --release --package superstep --test random --test arrays_random
-done
+if [ ${#asked[@]} -eq 0 ]; then
+  {
+    echo "# Campaign"
+    echo
+    echo "Commit $(git rev-parse --short HEAD) of $(git log -1 --format=%cs), $(nproc) cores ($(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)),"
+    echo "$(rustc --version). Seeds of random programs begin at $seed. It took $(((SECONDS - began) / 60)) minutes, builds included."
+    echo
+    echo "| part | command | what ran | found | time |"
+    echo "|---|---|---|---|---|"
+    printf '%s' "$rows"
+  } >CAMPAIGN.md
+  echo "CAMPAIGN.md says what ran"
+fi
+exit $failed
