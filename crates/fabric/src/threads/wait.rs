@@ -25,8 +25,6 @@ use std::{
 /// not may need this very core, and then every further poll is in vain. That is how a foreign process that takes cores
 /// away now and then made a step a thousand times as long.
 const SPINS: u32 = 400;
-/// Polls before the first yield where a yield gives the core to a foreign process: less than [`FOREIGN`].
-const SPINS_MAX: u32 = 8_000;
 /// What yields may cost before sleep, with the pauses between them: this lasts for some tenths of a millisecond, longer
 /// than it takes to wake a thread that sleeps.
 const YIELDS: u32 = 2048;
@@ -100,10 +98,9 @@ impl Drop for Crowd {
 /// Two processors may share a core although there are enough for both, for instance while a foreign process has one.
 /// Then every spin is in vain, and giving the core away at once is a hundred times faster: the other one runs and
 /// answers. Or a processor shares its core with the foreign process: then giving the core away costs a whole slice of
-/// time, and spinning on is right, as it is where nobody else wants the core. How long the core was away tells which it
-/// was. A wait that ended after another processor had the core makes the seat spin half as long next time, and one that
-/// ended after a foreign process had it, twice as long. And where two go on sharing a core, one of them moves to
-/// another.
+/// time, and spinning is right, as it is where nobody else wants the core. How long the core was away tells which it
+/// was. A wait that ended after another processor had the core makes the seat spin half as long next time, and any other
+/// one twice as long, up to the usual. And where two go on sharing a core, one of them moves to another.
 #[derive(Debug)]
 pub(crate) struct Habit {
     spins: Cell<u32>,
@@ -302,12 +299,7 @@ impl<'a> Patience<'a> {
         if self.is_crowded || self.yields == 0 || self.spins == usual.get() {
             return;
         }
-        let is_in_vain = self.spins == 0;
-        if is_in_vain && self.longest_absence >= FOREIGN {
-            usual.set((2 * usual.get()).min(SPINS_MAX));
-            return;
-        }
-        let is_shared = is_in_vain && self.longest_absence >= NOBODY;
+        let is_shared = self.spins == 0 && (NOBODY..FOREIGN).contains(&self.longest_absence);
         if is_shared {
             usual.set((usual.get() / 2).max(SPINS_MIN));
             in_vain.set(in_vain.get() + 1);
