@@ -41,7 +41,21 @@ RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 say "tests"
 # Two interleavings of each kind, where plain `cargo test` tries four and `campaign.sh` many more: this is for every change.
-SUPERSTEP_TEST_SEEDS=2 cargo test --workspace --quiet
+export SUPERSTEP_TEST_SEEDS=2
+cargo test --workspace --quiet --no-run
+# Tests wait a good deal, for processes, launchers and limits of time. So there are two lanes of them, by their first letter.
+logs=$(mktemp -d)
+lane() {
+  local name=$1
+  shift
+  cargo test --workspace --quiet "$@" >>"$logs/$name" 2>&1 || touch "$logs/failed"
+}
+lane first --lib --bins --test '[a-p]*' &
+{ lane second --test '[q-z]*' && lane second --doc; } &
+wait
+cat "$logs"/{first,second}
+[ ! -e "$logs/failed" ] || { grep -hE "FAILED|panicked at|^error" "$logs"/{first,second} >&2; exit 1; }
+rm -r "$logs"
 
 say "examples"
 cargo build --quiet --package superstep --examples

@@ -4,8 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-cargo build --quiet --release --package superstep-bench --example local_loop
-program=$(cargo metadata --format-version 1 --no-deps | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')/release/examples/local_loop
+cargo build --quiet --release --package superstep-loops
+program=$(cargo metadata --format-version 1 --no-deps | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')/release/superstep-loops
 
 # How many instructions the program takes, and what it prints.
 counted() {
