@@ -2,22 +2,8 @@
 
 use crate::{
     LAUNCHERS,
-    launched::{Job, Launcher, await_end, signal},
+    launched::{Job, Launcher, await_end, pids, signal},
 };
-
-/// The processes of the program `loop`, by rank.
-fn pids(lines: &[String]) -> Vec<u32> {
-    let mut found: Vec<(usize, u32)> = lines
-        .iter()
-        .map(|line| {
-            let mut words = line.split_whitespace().skip(1);
-            let mut next = || words.next().expect("a rank and a pid").parse::<usize>().expect("numbers");
-            (next(), next() as u32)
-        })
-        .collect();
-    found.sort_unstable();
-    found.into_iter().map(|(_, pid)| pid).collect()
-}
 
 #[test]
 fn a_panic_on_one_rank_reaches_every_process_with_its_message_and_line() {

@@ -232,6 +232,20 @@ impl Outcome {
     }
 }
 
+/// The processes of a program that announces them, by rank.
+pub(crate) fn pids(lines: &[String]) -> Vec<u32> {
+    let mut found: Vec<(usize, u32)> = lines
+        .iter()
+        .map(|line| {
+            let mut words = line.split_whitespace().skip(1);
+            let mut next = || words.next().expect("a rank and a pid").parse::<usize>().expect("numbers");
+            (next(), next() as u32)
+        })
+        .collect();
+    found.sort_unstable();
+    found.into_iter().map(|(_, pid)| pid).collect()
+}
+
 /// Whether a process is there, and not only waiting to be forgotten.
 pub(crate) fn is_alive(pid: u32) -> bool {
     let state = std::fs::read_to_string(format!("/proc/{pid}/stat"));

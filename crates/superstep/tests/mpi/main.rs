@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod counting;
+mod digest;
 mod failing;
 #[allow(dead_code, reason = "some of it is for forked processes")]
 mod launched;

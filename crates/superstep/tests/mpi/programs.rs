@@ -1,7 +1,8 @@
 //! The programs that the tests start.
 
+use crate::digest::digest;
 use std::{env, process, thread, time::Duration};
-use superstep::{Array, Block, Cyclic, Group, Max, Min, Step, Sum, Tiles};
+use superstep::{Block, Group, Max, Min, Step, Sum};
 
 /// Runs the program that the environment names, and ends the process as a program of its own would.
 #[test]
@@ -9,7 +10,7 @@ use superstep::{Array, Block, Cyclic, Group, Max, Min, Step, Sum, Tiles};
 fn program() {
     let name = env::var("SUPERSTEP_TEST_PROGRAM").expect("a test has started this");
     let outcome = match name.as_str() {
-        "digest" => superstep::run(digest),
+        "digest" => superstep::run(|g| digest(g, 1, 101, 500)),
         "numbers" => superstep::run_all(|g| (g.rank(), g.size())).map(|all| {
             let ranks: Vec<String> = all.iter().map(|(rank, _)| rank.to_string()).collect();
             println!("numbers {} of {}", ranks.join(" "), all[0].1);
@@ -239,42 +240,5 @@ fn big(g: &mut Group) {
     let is_right = area.local().iter().enumerate().all(|(at, &x)| x == (at % 251) as u8);
     if g.rank() == 1 {
         println!("big {} {}", area.local().len(), if is_right { "right" } else { "wrong" });
-    }
-}
-
-/// Mixes the results of many verbs into one number, floats with every bit.
-fn digest(g: &mut Group) {
-    let mut hash = 0u64;
-    let mut mix = |bits: u64| hash = (hash ^ bits).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23);
-    let x = 0.1 + g.rank() as f64 * 0.37;
-    for round in 0..20 {
-        let scaled = x * f64::from(round);
-        let (sum, before, all) = g.step(|s| (s.reduce(scaled, Sum), s.prefix(scaled, Sum), s.collect(scaled.sin())));
-        let before = g.step(|s| s.collect(before));
-        mix(sum.to_bits());
-        before.iter().chain(&all).for_each(|x| mix(x.to_bits()));
-    }
-    let sums = g.array::<f64, Cyclic>(101);
-    let table: Array<f64, Tiles<2>, 2> = g.array_with([9, 7], Tiles([2, 3]));
-    let places: Vec<usize> = (0..500).map(|i| (i * i + 7 * g.rank()) % 101).collect();
-    let values: Vec<f64> = places.iter().map(|&i| (i as f64).sqrt() + x).collect();
-    let gathered = g.step(|s| {
-        s.scatter(&sums, &places, &values, Sum);
-        s.scatter(&sums, &places[..50], &values[..50], |a: &mut f64, b: &f64| *a = *a * 0.5 + b);
-        s.update_with(&table, (2..8, ..), &vec![x; 42], Sum);
-        s.gather(&sums, &[100, 3, 57, 3])
-    });
-    for x in &gathered {
-        mix(x.to_bits());
-    }
-    let (whole, tiles) = g.step(|s| (s.mirror(&sums, ..), s.mirror(&table, (.., ..))));
-    whole.iter().chain(&tiles).for_each(|x| mix(x.to_bits()));
-    let blocks = g.array::<f64, Block>(101);
-    g.step(|s| s.assign(&blocks, &sums));
-    let inner = g.split(2, |sub| sub.step(|s| s.reduce(x, Sum))).unwrap_or(0.0);
-    let (inner, blocks) = g.step(|s| (s.collect(inner), s.mirror(&blocks, ..)));
-    inner.iter().chain(&blocks).for_each(|x| mix(x.to_bits()));
-    if g.is_leader() {
-        println!("digest {hash:016x}");
     }
 }

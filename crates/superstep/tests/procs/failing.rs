@@ -2,24 +2,10 @@
 
 use crate::{
     forked,
-    launched::{Job, Outcome, await_end, is_alive, signal},
+    launched::{Job, Outcome, await_end, is_alive, pids, signal},
 };
 
 const SIZE: usize = 3;
-
-/// The processes of a program that announces them, by rank.
-fn pids(lines: &[String]) -> Vec<u32> {
-    let mut found: Vec<(usize, u32)> = lines
-        .iter()
-        .map(|line| {
-            let mut words = line.split_whitespace().skip(1);
-            let mut next = || words.next().expect("a rank and a pid").parse::<usize>().expect("numbers");
-            (next(), next() as u32)
-        })
-        .collect();
-    found.sort_unstable();
-    found.into_iter().map(|(_, pid)| pid).collect()
-}
 
 fn at_fault(program: &'static str, victim: usize) -> Job {
     forked(program, SIZE).env("SUPERSTEP_TEST_VICTIM", &victim.to_string())

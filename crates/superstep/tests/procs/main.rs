@@ -4,6 +4,8 @@
 
 #![forbid(unsafe_code)]
 
+#[path = "../mpi/digest.rs"]
+mod digest;
 mod failing;
 #[path = "../mpi/launched.rs"]
 #[allow(dead_code, reason = "launchers are for programs under MPI")]
