@@ -99,8 +99,8 @@ impl Drop for Crowd {
 /// Then every spin is in vain, and giving the core away at once is a hundred times faster: the other one runs and
 /// answers. Or a processor shares its core with the foreign process: then giving the core away costs a whole slice of
 /// time, and spinning is right, as it is where nobody else wants the core. How long the core was away tells which it
-/// was. A wait that ended after another processor had the core makes the seat spin half as long next time, and any other
-/// one twice as long, up to the usual. And where two go on sharing a core, one of them moves to another.
+/// was. A wait that ended after another processor had the core makes the seat spin half as long next time, and any
+/// other one twice as long, up to the usual. And where two go on sharing a core, one of them moves to another.
 #[derive(Debug)]
 pub(crate) struct Habit {
     spins: Cell<u32>,
