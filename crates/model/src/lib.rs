@@ -42,7 +42,7 @@ pub use generate::{generate, generate_on};
 pub use layout::{Cut, Design, FRAMES, Form, Frame, Section, count};
 pub use model::expected;
 pub use program::{Act, Body, Call, Deed, Fault, Made, Misuse, Plan, Program, Stage, Step, Writes};
-pub use slip::{Mistake, Slip, mutate};
+pub use slip::{Blunder, Mistake, Slip, mutate};
 pub use split::How;
 pub use told::{Sight, Told, difference};
 pub use value::{Kind, Op, Value};

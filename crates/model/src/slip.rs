@@ -93,6 +93,69 @@ pub enum Mistake {
         /// Of which array.
         array: usize,
     },
+    /// Everybody takes a further step, in which something goes wrong that only the group can see.
+    Together(Blunder, usize),
+}
+
+/// What goes wrong in a step that all members take, because of one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blunder {
+    /// It combines with another operator.
+    Operator,
+    /// It calls another verb.
+    Verb,
+    /// It combines a vector of another length.
+    Length,
+    /// It combines values of another type.
+    Type,
+    /// It names another root.
+    Root,
+    /// It is the root, and gives no value.
+    NoValue,
+    /// Its copy differs, and should not.
+    Same,
+    /// Its value makes a checked sum overflow.
+    Overflow,
+    /// An operator panics on its value.
+    OperatorPanics,
+    /// It brings an error of its own.
+    Agree,
+    /// It hands out too few parts.
+    Deal,
+    /// It declares its variable with another operator.
+    Shared,
+}
+
+impl Blunder {
+    const ALL: [Self; 12] = [
+        Self::Operator,
+        Self::Verb,
+        Self::Length,
+        Self::Type,
+        Self::Root,
+        Self::NoValue,
+        Self::Same,
+        Self::Overflow,
+        Self::OperatorPanics,
+        Self::Agree,
+        Self::Deal,
+        Self::Shared,
+    ];
+
+    /// The name of the error's kind, and what its text must say besides group and step.
+    fn outcome(self, odd: usize) -> (&'static str, String) {
+        match self {
+            Self::Operator | Self::Verb | Self::Type | Self::Root => ("CombineMismatch", format!("rank {odd}")),
+            Self::Length => ("CombineMismatch", "elements cannot be combined".to_owned()),
+            Self::NoValue => ("NoValue", format!("rank {odd}")),
+            Self::Same => ("ReplicaDiverged", "reduce".to_owned()),
+            Self::Overflow => ("Overflow", "overflows u8".to_owned()),
+            Self::OperatorPanics => ("Panicked", "a combine function panicked: a slip".to_owned()),
+            Self::Agree => ("Failed", format!("rank {odd} brought an error: a slip")),
+            Self::Deal => ("BadLength", "parts to deal".to_owned()),
+            Self::Shared => ("DeclMismatch", format!("rank {odd}")),
+        }
+    }
 }
 
 /// Puts a mistake into a program, if there is a place for one.
@@ -174,6 +237,10 @@ impl Place<'_> {
             places.push(self.slip(Mistake::End, "Departed", format!("{me} has ended")));
         }
         places.push(self.slip(Mistake::Declare, "DeclMismatch", me.clone()));
+        for blunder in Blunder::ALL {
+            let (kind, says) = blunder.outcome(rank);
+            places.push(everybody(Mistake::Together(blunder, rank), kind, &says));
+        }
         if let Stage::Step(_) = stage {
             places.push(self.slip(Mistake::Extra, "StepMismatch", me.clone()));
             if next.is_some_and(meets) {

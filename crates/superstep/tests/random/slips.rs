@@ -5,8 +5,8 @@ use crate::{
     things::{Scope, Things},
 };
 use std::ops::RangeInclusive;
-use superstep::{Group, Split, Step, Sum};
-use superstep_model::{How, Made, Mistake, Misuse, Stage};
+use superstep::{Checked, Each, Group, Max, Same, Split, Step, Sum};
+use superstep_model::{Blunder, How, Made, Mistake, Misuse, Stage};
 
 pub(crate) use superstep_model::Slip;
 
@@ -56,8 +56,33 @@ pub(crate) fn slip(g: &mut Group, slip: &Slip, stage: &Stage, scope: &Scope<'_>)
         }
         Mistake::NotInSet { array } => g.cohere(&things.paged[array], (.., ..), &[(g.rank() + 1) % g.size()]),
         Mistake::OwnerMissing { array } => g.cohere(&things.paged[array], (.., ..), &[g.rank()]),
+        Mistake::Together(blunder, odd) => together(g, blunder, odd),
     }
     Ok(Next::This)
+}
+
+/// Takes a step that goes wrong because of the rank `odd`.
+fn together(g: &mut Group, blunder: Blunder, odd: usize) {
+    let is_odd = g.rank() == odd;
+    if blunder == Blunder::Shared {
+        let _variable = if is_odd { g.shared(0u8, Max) } else { g.shared(0u8, Sum) };
+        return g.step(|_| ());
+    }
+    g.step(|s| match blunder {
+        Blunder::Operator if is_odd => ignore(s.reduce(1u8, Max)),
+        Blunder::Verb if is_odd => ignore(s.prefix(1u8, Sum)),
+        Blunder::Type if is_odd => ignore(s.reduce(1u16, Sum)),
+        Blunder::Operator | Blunder::Verb | Blunder::Type => ignore(s.reduce(1u8, Sum)),
+        Blunder::Length => ignore(s.reduce(vec![1u8; 1 + usize::from(is_odd)], Each(Sum))),
+        Blunder::Root => ignore(s.broadcast((odd + usize::from(is_odd)) % s.size(), Some(1u8))),
+        Blunder::NoValue => ignore(s.broadcast(odd, (!is_odd).then_some(1u8))),
+        Blunder::Same => ignore(s.reduce(is_odd, Same)),
+        Blunder::Overflow => ignore(s.reduce(if is_odd { 255 } else { 1u8 }, Checked(Sum))),
+        Blunder::OperatorPanics => ignore(s.reduce(is_odd, |_: &mut bool, _: &bool| panic!("{SLIP}"))),
+        Blunder::Agree => ignore(s.agree(if is_odd { Err(SLIP) } else { Ok(()) })),
+        Blunder::Deal => ignore(s.deal(odd, is_odd.then(|| vec![1u8; s.size() - 1]))),
+        Blunder::Shared => unreachable!("it has no step of its own"),
+    });
 }
 
 /// The same stage, but for what all members must agree on.
