@@ -52,18 +52,158 @@ mod panics;
 pub mod sim;
 pub mod testing;
 
-pub use algo::containers;
-pub use engine::{
-    Ancestor, And, Any, By, Checked, Combine, Each, Element, Every, Fold, Group, Leader, Local, Max, Min, Or, Outcome,
-    Pending, Plain, Product, Same, Settle, Split, Splitting, Step, Sum, Value, Weighted, Xor,
-};
-pub use epoch::{Answer, Epoch, Handle, Method, Number, Object, Target, Tuning, Volatile, VolatileArray};
-pub use error::{BoxError, Error, ErrorKind, Result};
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub use launch::fuzz_environment;
+
+pub use algo::containers;
+pub use engine::{Group, Local, Max, Min, Pending, Step, Sum};
+pub use epoch::{Epoch, Object, Volatile, VolatileArray};
+pub use error::{Error, ErrorKind, Result};
 pub use launch::{Config, Fabric, cores, run, run_all};
-pub use memory::{
-    Area, Array, Block, BlockCyclic, Cohering, Cyclic, Distribution, Ends, Gatherer, Irregular, OneScatterer, Paged,
-    Place, Queue, Run, RunMut, Scatterer, Section, Shared, Source, Strided, Tiles, strided,
+pub use memory::{Area, Array, Block, Cyclic, Paged, Queue, Shared};
+
+// What stands in a module of its own can be named here as well, by programs that have no line for each module.
+#[doc(hidden)]
+pub use {
+    arrays::{Gatherer, OneScatterer, Place, Scatterer},
+    distributions::{BlockCyclic, Distribution, Irregular, Tiles},
+    epochs::{Answer, Handle, Method, Number, Target, Tuning},
+    groups::{Ancestor, By, Every, Split, Splitting, Weighted},
+    operators::{And, Any, Checked, Combine, Each, Fold, Leader, Or, Product, Same, Xor},
+    paged::{Cohering, Run, RunMut},
+    sections::{Ends, Section, Source, Strided, strided},
+    values::{BoxError, Element, Outcome, Plain, Settle, Value},
 };
+
+/// How contributions, copies and writes become one value: in the order of ranks, and the same on every fabric.
+///
+/// ```
+/// use superstep::{Config, operators::Product};
+///
+/// let product = Config::new().procs(3).run(|g| g.step(|s| s.reduce(s.rank() as u64 + 1, Product)));
+/// assert_eq!(product.unwrap(), 6);
+/// ```
+pub mod operators {
+    pub use crate::engine::{And, Any, Checked, Combine, Each, Fold, Leader, Max, Min, Or, Product, Same, Sum, Xor};
+}
+
+/// How a group is split into subgroups, and who is above a subgroup.
+///
+/// ```
+/// use superstep::{Config, groups::Weighted};
+///
+/// let sizes = Config::new().procs(4).run_all(|g| g.split(Weighted(&[1.0, 3.0]), |sub| sub.size()).unwrap());
+/// assert_eq!(sizes.unwrap(), [1, 3, 3, 3]);
+/// ```
+pub mod groups {
+    pub use crate::engine::{Ancestor, By, Every, Split, Splitting, Weighted};
+}
+
+/// Where the elements of an [`Array`](crate::Array) lie.
+///
+/// ```
+/// use superstep::{Array, Config, distributions::Irregular};
+///
+/// let owners = Config::new().procs(2).run(|g| {
+///     let a: Array<u8, Irregular> = g.array_with([4], Irregular(vec![1, 3]));
+///     [0, 1, 2, 3].map(|i| a.owner(i))
+/// });
+/// assert_eq!(owners.unwrap(), [0, 1, 1, 1]);
+/// ```
+pub mod distributions {
+    pub use crate::memory::{Block, BlockCyclic, Cyclic, Distribution, Irregular, Tiles};
+}
+
+/// What goes with arrays: places of elements, and loops that ask for elements or write to them one by one.
+///
+/// ```
+/// use superstep::{Block, Config};
+///
+/// let far = Config::new().procs(2).run(|g| {
+///     let a = g.array::<u32, Block>(4);
+///     g.step(|s| s.gather(&a, &[3]))
+/// });
+/// assert_eq!(far.unwrap(), [0]);
+/// ```
+pub mod arrays {
+    pub use crate::memory::{Array, Gatherer, OneScatterer, Place, Scatterer};
+}
+
+/// Sections of arrays and areas: ranges, with a stride or without.
+///
+/// ```
+/// use superstep::{Block, Config, sections::strided};
+///
+/// let every_second = Config::new().procs(2).run(|g| {
+///     let a = g.array::<u32, Block>(9);
+///     g.step(|s| s.mirror(&a, strided(1..=7, 2))).len()
+/// });
+/// assert_eq!(every_second.unwrap(), 4);
+/// ```
+pub mod sections {
+    pub use crate::memory::{Ends, Section, Source, Strided, strided};
+}
+
+/// Paged arrays, and what their coherence calls and rows are.
+///
+/// ```
+/// let there = superstep::Config::new().procs(2).run(|g| {
+///     let a = g.paged::<f64, 2>([4, 4], [2, 4]);
+///     g.cohere(&a, (.., ..), &[0, 1]);
+///     a.read([3, 3])
+/// });
+/// assert_eq!(there.unwrap(), 0.0);
+/// ```
+pub mod paged {
+    pub use crate::memory::{Cohering, Paged, Run, RunMut};
+}
+
+/// Epochs: objects, handles to them, remote methods and their answers, and variables that all may change.
+///
+/// ```
+/// let sum = superstep::Config::new().procs(3).run(|g| {
+///     let total = g.object(0);
+///     g.epoch(|e| e.send(0, &total, e.rank(), |total, _, x| *total += x));
+///     total.with(|total| *total)
+/// });
+/// assert_eq!(sum.unwrap(), 3);
+/// ```
+pub mod epochs {
+    pub use crate::epoch::{Answer, Epoch, Handle, Method, Number, Object, Target, Tuning, Volatile, VolatileArray};
+}
+
+/// What values, elements and results of bodies are.
+///
+/// ```
+/// use superstep::values::Element;
+///
+/// fn bytes_of<T: Element>(all: &[T]) -> usize {
+///     size_of_val(all)
+/// }
+/// assert_eq!(bytes_of(&[1u16, 2]), 4);
+/// ```
+pub mod values {
+    pub use crate::{
+        engine::{Element, Local, Outcome, Plain, Settle, Value},
+        error::BoxError,
+    };
+}
+
+/// Everything that most programs name.
+///
+/// ```
+/// use superstep::prelude::*;
+///
+/// let most = Config::new().procs(3).run(|g| g.step(|s| s.reduce(s.rank(), Max))).unwrap();
+/// assert_eq!(most, 2);
+/// ```
+pub mod prelude {
+    pub use crate::{
+        Area, Array, Config, Epoch, Fabric, Group, Object, Paged, Pending, Queue, Shared, Step,
+        distributions::{Block, BlockCyclic, Cyclic, Irregular, Tiles},
+        groups::{By, Every, Weighted},
+        operators::{And, Any, Each, Max, Min, Or, Product, Same, Sum, Xor},
+        sections::strided,
+    };
+}
