@@ -40,6 +40,7 @@
 //! the number of processors. `superstep probe` measures them.
 
 #![forbid(unsafe_code)]
+#![warn(missing_debug_implementations)]
 
 mod algo;
 mod engine;

@@ -12,6 +12,12 @@ pub struct Settled<'a> {
     pub(super) core: &'a Core,
 }
 
+impl std::fmt::Debug for Settled<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Settled")
+    }
+}
+
 /// What a step's body may return, and what `step` makes of it: pending values become values.
 ///
 /// Tuples of up to eight, arrays, `Vec`, `Option` and `Result` of such things may be returned as well; wrap a plain

@@ -1,8 +1,15 @@
 //! What a run is carried by, and its settings.
 
 use super::simulated::Simulated;
-use crate::sim::{Cost, Faults, Trace};
-use std::time::Duration;
+use crate::{
+    error::{Error, ErrorKind, Result},
+    sim::{Cost, Faults, Trace},
+};
+use std::{
+    fmt::{self, Display, Formatter},
+    str::FromStr,
+    time::Duration,
+};
 
 /// What carries a run.
 ///
@@ -57,6 +64,50 @@ pub enum Fabric {
         shares_memory: bool,
     },
 }
+/// As `SUPERSTEP_FABRIC` has it, with the seed or the number of threads after a colon: `sim:7`, `mpi:2`.
+///
+/// ```
+/// use superstep::Fabric;
+///
+/// for fabric in [Fabric::Procs, Fabric::Mpi { threads: 2 }, Fabric::Sim { seed: 7, shares_memory: true }] {
+///     assert_eq!(fabric.to_string().parse(), Ok(fabric));
+/// }
+/// assert_eq!("sim".parse(), Ok(Fabric::Sim { seed: 0, shares_memory: false }));
+/// assert_eq!("cloud".parse::<Fabric>().unwrap_err().kind(), superstep::ErrorKind::BadConfig);
+/// ```
+impl FromStr for Fabric {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (name, number) = text.split_once(':').map_or((text, None), |(name, number)| (name, Some(number)));
+        let seed = number.map_or(Some(0), |number| number.parse().ok());
+        let threads = number.map_or(Some(1), |number| number.parse().ok());
+        let fabric = match name {
+            "threads" if number.is_none() => Some(Self::Threads),
+            "procs" if number.is_none() => Some(Self::Procs),
+            "mpi" => threads.map(|threads| Self::Mpi { threads }),
+            "sim" | "sim-shared" => seed.map(|seed| Self::Sim { seed, shares_memory: name == "sim-shared" }),
+            _ => None,
+        };
+        fabric.ok_or_else(|| {
+            let message = format!("no fabric is called {text:?}; there are threads, procs, mpi, sim and sim-shared");
+            Error::new(ErrorKind::BadConfig, message)
+        })
+    }
+}
+
+impl Display for Fabric {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Threads => f.write_str("threads"),
+            Self::Procs => f.write_str("procs"),
+            Self::Mpi { threads } => write!(f, "mpi:{threads}"),
+            Self::Sim { seed, shares_memory: false } => write!(f, "sim:{seed}"),
+            Self::Sim { seed, shares_memory: true } => write!(f, "sim-shared:{seed}"),
+        }
+    }
+}
+
 /// The settings of a run. What is set here wins over the environment; what is set in neither is found out.
 ///
 /// | setting | variable | unless set |

@@ -32,13 +32,11 @@ impl Environment {
         let number = |text: &str| text.parse().ok().filter(|&number: &usize| number > 0);
         let seed = one("SUPERSTEP_SEED", "a number", |text| text.parse().ok())?.unwrap_or(0);
         let threads = one("SUPERSTEP_THREADS", "a number of threads, at least 1", number)?.unwrap_or(1);
-        let fabric = |text: &str| match text {
-            "threads" => Some(Fabric::Threads),
-            "procs" => Some(Fabric::Procs),
-            "mpi" => Some(Fabric::Mpi { threads }),
-            "sim" => Some(Fabric::Sim { seed, shares_memory: false }),
-            "sim-shared" => Some(Fabric::Sim { seed, shares_memory: true }),
-            _ => None,
+        // A number after the name wins over the variable that has it otherwise.
+        let fabric = |text: &str| match (text.parse().ok()?, text.contains(':')) {
+            (Fabric::Sim { shares_memory, .. }, false) => Some(Fabric::Sim { seed, shares_memory }),
+            (Fabric::Mpi { .. }, false) => Some(Fabric::Mpi { threads }),
+            (fabric, _) => Some(fabric),
         };
         let switch = |text: &str| match text {
             "0" => Some(false),

@@ -30,6 +30,7 @@ use std::{ops::Range, panic::Location};
 /// });
 /// assert_eq!(values.unwrap(), [1, 2, 9, 9]);
 /// ```
+#[derive(Debug)]
 pub enum Source<'a, T: Element> {
     /// A vector that is given away.
     Given(Vec<T>),

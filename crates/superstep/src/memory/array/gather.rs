@@ -263,7 +263,7 @@ impl Step {
 #[must_use = "finish it to read what was pushed"]
 pub struct Gatherer<'a, T: Element, D: Distribution, const N: usize = 1> {
     step: &'a Step,
-    array: &'a Array<T, D, N>,
+    pub(super) array: &'a Array<T, D, N>,
     at: Indices,
     locator: Locator<D::Map>,
     /// Where the indices are places in all parts together: how far apart the parts lie.

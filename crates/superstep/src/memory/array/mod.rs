@@ -7,6 +7,7 @@
 
 mod access;
 mod answers;
+mod builders;
 mod carried;
 mod distributions;
 mod divisor;

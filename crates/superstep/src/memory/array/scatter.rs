@@ -261,7 +261,7 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
 /// assert_eq!(values.unwrap(), [5, 0, 0]);
 /// ```
 pub struct Scatterer<'a, T: Element, D: Distribution, const N: usize = 1> {
-    array: &'a Array<T, D, N>,
+    pub(super) array: &'a Array<T, D, N>,
     locator: Locator<D::Map>,
     lanes: Option<Lanes<T>>,
 }
@@ -321,7 +321,7 @@ impl<T: Element, D: Distribution, const N: usize> Drop for Scatterer<'_, T, D, N
 /// });
 /// assert_eq!(values.unwrap(), [10, 0, 0]);
 /// ```
-pub struct OneScatterer<'a, T: Element, D: Distribution, const N: usize = 1>(Scatterer<'a, T, D, N>);
+pub struct OneScatterer<'a, T: Element, D: Distribution, const N: usize = 1>(pub(super) Scatterer<'a, T, D, N>);
 
 impl<T: Element, D: Distribution, const N: usize> OneScatterer<'_, T, D, N> {
     /// Writes the value to the element with this index.
