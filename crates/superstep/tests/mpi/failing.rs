@@ -4,6 +4,7 @@ use crate::{
     LAUNCHERS,
     launched::{Job, Launcher, await_end, pids, signal},
 };
+use std::fs;
 
 #[test]
 fn a_panic_on_one_rank_reaches_every_process_with_its_message_and_line() {
@@ -114,6 +115,41 @@ fn a_killed_launcher_leaves_nobody_behind() {
         await_end(&pids);
         running.finish();
     }
+}
+
+/// Who has died is gone, also while it still has a number because its launcher has not waited for it.
+#[test]
+fn a_dead_peer_is_seen_though_its_launcher_stands_still() {
+    for launcher in LAUNCHERS {
+        let folder = std::env::temp_dir().join(format!("superstep-dead-{}-{launcher:?}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder can be made");
+        let job = Job::new(launcher, "loop", 3).env("SUPERSTEP_PEER_TIMEOUT", "3600");
+        let running = job.env("SUPERSTEP_TEST_ERRORS", &folder.to_string_lossy()).start();
+        let pids = pids(&running.await_lines("pid", 3));
+        let parent = parent(pids[1]);
+        signal("STOP", parent);
+        signal("KILL", pids[1]);
+        let error = |pid: u32| loop {
+            match fs::read_to_string(folder.join(pid.to_string())) {
+                Ok(text) if !text.is_empty() => break text,
+                _ => std::thread::sleep(std::time::Duration::from_millis(10)),
+            }
+        };
+        for error in [error(pids[0]), error(pids[2])] {
+            assert!(error.starts_with("process 1 on "), "{launcher:?}: {error}");
+        }
+        signal("CONT", parent);
+        await_end(&pids);
+        assert!(!running.finish().is_well());
+        fs::remove_dir_all(&folder).expect("it was made");
+    }
+}
+
+/// The process that has started another one.
+fn parent(pid: u32) -> u32 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("it is there");
+    let parent = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1));
+    parent.and_then(|word| word.parse().ok()).expect("every process has one")
 }
 
 #[test]
