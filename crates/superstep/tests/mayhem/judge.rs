@@ -10,7 +10,7 @@ use crate::{
 /// What is wrong with the end of a run, in words.
 pub(crate) fn wrong(case: &Case, ended: &Ended, expected: &str) -> Option<String> {
     let outcome = &ended.outcome;
-    let left: Vec<&String> = ended.left.iter().filter(|path| !is_the_launchers(case, path)).collect();
+    let left: Vec<&String> = ended.left.iter().filter(|path| !is_of_mpi(case, path)).collect();
     if !left.is_empty() {
         return Some(format!("this is left: {left:?}, after {outcome:?}"));
     }
@@ -28,10 +28,15 @@ pub(crate) fn wrong(case: &Case, ended: &Ended, expected: &str) -> Option<String
     (!as_it_should).then(|| format!("{outcome:?}"))
 }
 
-/// Whether what is left belongs to a launcher that was killed, which nobody else can know of.
-fn is_the_launchers(case: &Case, path: &str) -> bool {
+/// Whether what is left belongs to MPI, and nobody else can know of it: what a launcher had that was killed, and what
+/// processes had for a moment that were hit while MPI began.
+fn is_of_mpi(case: &Case, path: &str) -> bool {
     let is_open_mpis = path.starts_with("/dev/shm/vader_segment.") || path.contains("/tmp/ompi.");
-    case.fault == Fault::KillLauncher && case.ground == Ground::Under(Launcher::OpenMpi) && is_open_mpis
+    match case.ground {
+        Ground::Forked => false,
+        Ground::Under(Launcher::OpenMpi) => case.fault == Fault::KillLauncher && is_open_mpis,
+        Ground::Under(Launcher::Mpich) => case.phase == Phase::Start && path.starts_with("/dev/shm/mpich_shar_tmp"),
+    }
 }
 
 /// The processors that an error may name: whoever is hit while the run begins has no number yet.
@@ -94,7 +99,8 @@ fn launched(case: &Case, launcher: Launcher, outcome: &Outcome) -> bool {
         Launcher::OpenMpi => {
             outcome.says(&format!("process rank {victim} ")) || outcome.err.contains(&format!(",1],{victim}]\n"))
         }
-        Launcher::Mpich => outcome.says("BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES"),
+        // It names nobody, and ends with the code of a process that has ended with one.
+        Launcher::Mpich => outcome.says("BAD TERMINATION OF ONE OF YOUR") || outcome.code == Some(CODE),
     };
     match case.fault {
         // What MPICH's launcher ends with when it is asked to end is its own affair.
