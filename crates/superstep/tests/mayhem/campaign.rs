@@ -7,7 +7,7 @@ use crate::{
     launched::Launcher,
 };
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     env, process,
     sync::{
         Mutex,
@@ -25,21 +25,19 @@ fn number(name: &str) -> Option<u64> {
 #[derive(Default)]
 struct Tally {
     total: usize,
-    kinds: BTreeSet<String>,
     phases: BTreeSet<String>,
     wrong: Vec<String>,
-    slowest: (Duration, String),
+    /// The longest that an end took, for each kind.
+    slowest: BTreeMap<String, Duration>,
 }
 
 impl Tally {
     fn add(&mut self, case: &Case, (took, wrong): (Duration, Option<String>)) {
         self.total += 1;
-        self.kinds.insert(format!("{:?}", case.fault));
         self.phases.insert(format!("{:?}", case.phase));
         self.wrong.extend(wrong);
-        if took > self.slowest.0 {
-            self.slowest = (took, case.name());
-        }
+        let slowest = self.slowest.entry(format!("{:?}", case.fault)).or_default();
+        *slowest = took.max(*slowest);
     }
 }
 
@@ -106,13 +104,12 @@ pub(crate) fn campaign(ground: Ground) {
         }
     });
     let tally = tally.into_inner().expect("nobody panics here");
-    let Tally { total, kinds, phases, wrong, slowest } = tally;
+    let Tally { total, phases, wrong, slowest } = tally;
     assert!(wrong.is_empty(), "{} of {total} faults did not end as they should:\n{}", wrong.len(), wrong.join("\n"));
+    let (kinds, phases) = (slowest.len(), phases.len());
+    let slowest: Vec<String> = slowest.iter().map(|(kind, took)| format!("{kind} {:.2}", took.as_secs_f64())).collect();
     println!(
-        "{total} faults of {} kinds in {} phases on {ground:?}, all ended as they should; the slowest, {}, in {:.2} s",
-        kinds.len(),
-        phases.len(),
-        slowest.1,
-        slowest.0.as_secs_f64()
+        "{total} faults of {kinds} kinds in {phases} phases on {ground:?}, all ended as they should; the slowest, in s: {}",
+        slowest.join(", ")
     );
 }
