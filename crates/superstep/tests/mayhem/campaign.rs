@@ -108,8 +108,6 @@ pub(crate) fn campaign(ground: Ground) {
     assert!(wrong.is_empty(), "{} of {total} faults did not end as they should:\n{}", wrong.len(), wrong.join("\n"));
     let (kinds, phases) = (slowest.len(), phases.len());
     let slowest: Vec<String> = slowest.iter().map(|(kind, took)| format!("{kind} {:.2}", took.as_secs_f64())).collect();
-    println!(
-        "{total} faults of {kinds} kinds in {phases} phases on {ground:?}, all ended as they should; the slowest, in s: {}",
-        slowest.join(", ")
-    );
+    let what = format!("{total} faults of {kinds} kinds in {phases} phases on {ground:?}");
+    println!("{what}, all ended as they should; the slowest, in s: {}", slowest.join(", "));
 }

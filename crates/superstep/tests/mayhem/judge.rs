@@ -99,8 +99,8 @@ fn launched(case: &Case, launcher: Launcher, outcome: &Outcome) -> bool {
         Launcher::OpenMpi => {
             outcome.says(&format!("process rank {victim} ")) || outcome.err.contains(&format!(",1],{victim}]\n"))
         }
-        // It names nobody, and ends with the code of a process that has ended with one. MPICH itself ends a process that
-        // sends to one whose memory is gone, before anybody can say who that was.
+        // It names nobody, and ends with the code of a process that has ended with one. MPICH itself ends a process
+        // that sends to one whose memory is gone, before anybody can say who that was.
         Launcher::Mpich => {
             let is_mpichs = outcome.says("BAD TERMINATION OF ONE OF YOUR") || outcome.err.contains("Fatal error in ");
             is_mpichs || outcome.code == Some(CODE)

@@ -93,6 +93,23 @@ fn a_process_that_ends_itself_in_a_run_ends_the_run() {
     }
 }
 
+/// It hears nobody any more, and must not take the others for lost; and the end of MPI would wait without end.
+#[test]
+fn a_process_that_closes_its_sockets_is_named_and_ends_all() {
+    for launcher in LAUNCHERS {
+        for program in ["closing", "closing-late"] {
+            let outcome = Job::new(launcher, program, 3).env("SUPERSTEP_PEER_TIMEOUT", "3600").run();
+            assert!(!outcome.is_well(), "{program}: {outcome:?}");
+            let is_said = outcome.says("process 1 is lost: the program has closed its sockets");
+            // MPICH's launcher may see first that its own connection is closed.
+            assert!(is_said || launcher == Launcher::Mpich, "{program}: {outcome:?}");
+            for error in outcome.lines("error") {
+                assert!(error.starts_with("error PeerLost process 1 on "), "{program}: {error}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_killed_rank_ends_all_and_leaves_nobody_behind() {
     for launcher in LAUNCHERS {

@@ -75,6 +75,20 @@ fn program() {
             println!("loop ended");
         }),
         "start" => superstep::run(|g| g.step(|_| ())),
+        "closing" => superstep::run(|g| {
+            g.step(|_| ());
+            if g.rank() == 1 {
+                fabric::processes::close_files();
+            }
+            while g.step(|s| s.reduce(1, Min)) == 1 {
+                thread::sleep(Duration::from_millis(1));
+            }
+        }),
+        "closing-late" => superstep::run(|g| g.rank()).map(|rank| {
+            if rank == 1 {
+                fabric::processes::close_files();
+            }
+        }),
         "contract" => {
             contract();
             Ok(())
