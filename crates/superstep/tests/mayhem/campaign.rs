@@ -64,8 +64,8 @@ fn at_once(ground: Ground) -> usize {
     if ground == Ground::Forked { 4 } else { 2 }
 }
 
-/// Tries faults of all kinds on a ground. `SUPERSTEP_FAULTS` says how many of each kind in each phase, or names one kind
-/// and phase; else there is one of each kind in a phase that the seed chooses.
+/// Tries faults of all kinds on a ground. `SUPERSTEP_FAULTS` says how many of each kind in each phase, or names one
+/// kind and phase; else there is one of each kind in a phase that the seed chooses.
 pub(crate) fn campaign(ground: Ground) {
     let first = number("SUPERSTEP_RANDOM_SEED").unwrap_or(1);
     let asked = env::var("SUPERSTEP_FAULTS").unwrap_or_default();

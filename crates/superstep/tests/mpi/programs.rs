@@ -101,9 +101,7 @@ fn program() {
     };
     if let Err(error) = outcome {
         // A launcher that stands still passes nothing on.
-        if let Ok(folder) = env::var("SUPERSTEP_TEST_ERRORS") {
-            std::fs::write(format!("{folder}/{}", process::id()), error.to_string()).expect("there is a folder");
-        }
+        write_down(&error.to_string());
         println!("error {:?} {error}", error.kind());
         process::exit(1);
     }
@@ -123,8 +121,9 @@ fn again() -> superstep::Result {
     Ok(())
 }
 
-/// Runs that fail with texts of several lengths.
+/// Runs that fail with texts of several lengths. Launchers pass output on in pieces that are shorter than all of them.
 fn long() {
+    let mut lines = String::new();
     for len in [100, 900, 2_000, 70_000] {
         let returned = superstep::run(|g| {
             if g.rank() == 1 {
@@ -140,8 +139,16 @@ fn long() {
             g.step(|_| ());
         });
         for error in [returned, panicked].map(|outcome| outcome.expect_err("it has failed")) {
-            println!("long {len} {:?} {error}", error.kind());
+            lines += &format!("long {len} {:?} {error}\n", error.kind());
         }
+    }
+    write_down(&lines);
+}
+
+/// Leaves a text in the folder that a test has made, if it has.
+fn write_down(text: &str) {
+    if let Ok(folder) = env::var("SUPERSTEP_TEST_ERRORS") {
+        std::fs::write(format!("{folder}/{}", process::id()), text).expect("there is a folder");
     }
 }
 
