@@ -123,7 +123,7 @@ fn again() -> superstep::Result {
 
 /// Runs that fail with texts of several lengths. Launchers pass output on in pieces that are shorter than all of them.
 fn long() {
-    let mut lines = String::new();
+    let mut lines = Vec::new();
     for len in [100, 900, 2_000, 70_000] {
         let returned = superstep::run(|g| {
             if g.rank() == 1 {
@@ -139,10 +139,10 @@ fn long() {
             g.step(|_| ());
         });
         for error in [returned, panicked].map(|outcome| outcome.expect_err("it has failed")) {
-            lines += &format!("long {len} {:?} {error}\n", error.kind());
+            lines.push(format!("long {len} {:?} {error}", error.kind()));
         }
     }
-    write_down(&lines);
+    write_down(&lines.join("\n"));
 }
 
 /// Leaves a text in the folder that a test has made, if it has.

@@ -27,11 +27,9 @@ impl Ran {
         let Some(record) = env::var_os(RECORD) else { return };
         let (this, place) = (thread::current(), Location::caller());
         let claim = this.name().expect("a test runs in a thread of its name");
-        let mut line = format!("{claim} {}:{}", place.file(), place.line());
-        for (size, times) in self.0.into_inner().expect("nobody panics here") {
-            line += &format!(" {size}:{times}");
-        }
-        line.push('\n');
+        let ran = self.0.into_inner().expect("nobody panics here");
+        let sizes: Vec<String> = ran.iter().map(|(size, times)| format!(" {size}:{times}")).collect();
+        let line = format!("{claim} {}:{}{}\n", place.file(), place.line(), sizes.concat());
         let mut file = fs::File::options().append(true).open(record).expect("whoever names a record has made it");
         file.write_all(line.as_bytes()).expect("the record can be written");
     }

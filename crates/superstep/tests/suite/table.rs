@@ -41,9 +41,8 @@ impl Tally {
     fn record(&self) -> String {
         let mut text = String::new();
         for ((claim, place), ran) in &self.calls {
-            text += &format!("{claim} {place}");
-            ran.iter().for_each(|(size, times)| text += &format!(" {size}:{times}"));
-            text.push('\n');
+            let sizes: Vec<String> = ran.iter().map(|(size, times)| format!(" {size}:{times}")).collect();
+            writeln!(text, "{claim} {place}{}", sizes.concat()).expect("a text can be written");
         }
         text
     }
@@ -67,7 +66,9 @@ impl Tally {
     fn sizes(&self, claim: &str) -> Sizes {
         let mut sum = Sizes::new();
         for (_, ran) in self.calls.iter().filter(|((name, _), _)| name == claim) {
-            ran.iter().for_each(|(&size, times)| *sum.entry(size).or_default() += times);
+            for (&size, times) in ran {
+                *sum.entry(size).or_default() += times;
+            }
         }
         sum
     }
@@ -108,7 +109,8 @@ fn table(tallies: &Tallies) -> String {
     let names: Vec<&str> = tallies.keys().map(String::as_str).collect();
     let mut text = format!("# How often each claim ran\n\n{} claims. ", claims.len());
     text += "A cell has each number of processors, and how often if that is more than once; \"-\" is never.\n\n";
-    text += &format!("| claim | {} |\n|---|{}\n", names.join(" | "), "---|".repeat(names.len()));
+    let columns = format!("| claim | {} |\n|---|{}\n", names.join(" | "), "---|".repeat(names.len()));
+    text += &columns;
     for claim in claims {
         write!(text, "| {claim} |").expect("a text can be written");
         for tally in tallies.values() {
@@ -117,7 +119,8 @@ fn table(tallies: &Tallies) -> String {
                 .iter()
                 .map(|(size, &times)| if times > 1 { format!("{size}×{times}") } else { size.to_string() })
                 .collect();
-            text += &if cell.is_empty() { " - |".to_owned() } else { format!(" {} |", cell.join(" ")) };
+            write!(text, " {} |", if cell.is_empty() { "-".to_owned() } else { cell.join(" ") })
+                .expect("a text can be written");
         }
         text.push('\n');
     }
