@@ -14,6 +14,8 @@ seed=${SUPERSTEP_RANDOM_SEED:-$(date +%s)}
 logs=target/campaign
 mkdir -p "$logs"
 rows="" failed=0 began=$SECONDS
+# The table of claims is to be that of this campaign.
+if [ ${#asked[@]} -eq 0 ]; then rm -rf target/claims target/claims.md; fi
 
 # So many of something that has a rate for each minute of the whole campaign.
 many() { echo $(($1 * minutes > $2 ? $1 * minutes : $2)); }
@@ -42,7 +44,7 @@ part() {
 # The variable of a claim's or program's number goes before the command.
 release="cargo test --release --quiet --package superstep"
 random="SUPERSTEP_RANDOM_SEED=$seed"
-result='test result|a second|calls of|stat::number|supersteps|mutants|schedules'
+result='test result|a second|calls of|stat::number|supersteps|mutants|schedules|faults of'
 
 part build "Finished" cargo build --release --package superstep-cli
 part random-simulated "$result" env $random SUPERSTEP_RANDOM_CASES="$(many 16000 2000)" $release --test random -- --nocapture simulated
@@ -53,15 +55,18 @@ part random-mpi "$result" env $random SUPERSTEP_RANDOM_CASES="$(many 85 50)" $re
 part claims-simulated "$result" env SUPERSTEP_TEST_SEEDS="$(many 2 2)" $release --test suite
 part claims-late "$result" env SUPERSTEP_TEST_FAULTS=delay,stall SUPERSTEP_TEST_SEEDS="$(many 1 1)" $release --test suite -- --skip elsewhere
 part claims-processes "$result" $release --test suite -- --ignored --nocapture processes_of_all_sizes
+part claims-counted "$result" $release --test suite -- --ignored --nocapture counted_on_threads
 part claims-mpi "$result" $release --test suite -- --ignored --nocapture --test-threads=1 holds_under_open_mpi holds_under_mpich
 part faults-simulated "$result" env SUPERSTEP_TEST_SEEDS="$(many 10 10)" $release --test faults -- --nocapture
-part faults-processes "$result" $release --test procs --test waits
-part faults-mpi "$result" $release --test mpi
+part faults-processes "$result" bash -c "$release --test procs --test waits &&
+  $random SUPERSTEP_FAULTS=$((minutes * 10 / 3 + 1)) $release --test mayhem -- --nocapture forked"
+part faults-mpi "$result" bash -c "$release --test mpi &&
+  $random SUPERSTEP_FAULTS=$((minutes / 15 + 1)) $release --test mayhem -- --nocapture --test-threads=1 of_open_mpi of_mpich"
 part schedules "$result" env RUSTFLAGS="--cfg loom" cargo test --release --package superstep-fabric --lib --target-dir target/loom loom -- --include-ignored
 part large "$result" bash -c "SUPERSTEP_TEST_SEEDS=1 $release --test suite -- --ignored a_reduction_of_more &&
   $release --test mpi -- --ignored --skip programs::program &&
   cargo test --release --quiet --package superstep-bsp --test bsp -- --ignored"
-part hosts "$result|host" bash -c "./hosts.sh up 4 && ./hosts.sh claims && ./hosts.sh cutoff 4; ended=\$?; ./hosts.sh down; exit \$ended"
+part hosts "$result|host" bash -c "./hosts.sh up 4 && ./hosts.sh claims && ./hosts.sh cutoff 4 && ./hosts.sh heal 4; ended=\$?; ./hosts.sh down; exit \$ended"
 part bsp "$result" cargo test --release --quiet --package superstep-bsp
 part miri "$result" checks/miri.sh "$((minutes / 12))"
 part sanitizers "$result" checks/sanitizers.sh
@@ -80,6 +85,6 @@ if [ ${#asked[@]} -eq 0 ]; then
     echo "|---|---|---|---|---|"
     printf '%s' "$rows"
   } >CAMPAIGN.md
-  echo "CAMPAIGN.md says what ran"
+  echo "CAMPAIGN.md says what ran, and target/claims.md how often each claim did, and where"
 fi
 exit $failed

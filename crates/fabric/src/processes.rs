@@ -211,8 +211,50 @@ pub(crate) fn give_up(why: &str) -> ! {
     unsafe { libc::_exit(1) }
 }
 
+/// Whether a process is there, and not only waiting to be waited for. Where nothing is known of it, it is: the system
+/// may have no files about processes, and this process may have no more files.
+pub(crate) fn is_alive(pid: i32) -> bool {
+    let is_gone = |why: &io::Error| {
+        (why.kind() == io::ErrorKind::NotFound || why.raw_os_error() == Some(libc::ESRCH))
+            && std::fs::metadata("/proc/self/stat").is_ok()
+    };
+    match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
+        // The name before it may hold anything.
+        Ok(stat) => !stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with(['Z', 'X'])),
+        Err(why) => pid <= 0 || !is_gone(&why),
+    }
+}
+
+/// Closes every file of this process but the three standard ones, sockets too, whoever has opened them: what a program
+/// may do by mistake, for tests of what comes of it.
+pub fn close_files() {
+    // SAFETY: it takes numbers. No memory goes away with a file; whoever uses one is told that it is not open.
+    unsafe { libc::close_range(3, libc::c_uint::MAX, 0) };
+}
+
 /// Whether this process has the rights of root.
 pub fn is_root() -> bool {
     // SAFETY: it takes nothing and cannot fail.
     unsafe { libc::geteuid() == 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_that_only_waits_to_be_waited_for_is_not_alive() {
+        let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
+        let pid = child.id().cast_signed();
+        assert!(is_alive(pid) && is_alive(std::process::id().cast_signed()));
+        child.kill().unwrap();
+        // It has ended some time later, and nobody has waited for it.
+        while is_alive(pid) {
+            std::thread::yield_now();
+        }
+        assert!(std::fs::exists(format!("/proc/{pid}/stat")).unwrap());
+        child.wait().unwrap();
+        assert!(!is_alive(pid));
+        assert!(is_alive(-1), "nothing is known of nobody");
+    }
 }

@@ -178,6 +178,7 @@ extern "C" fn finish(code: c_int, _: *mut c_void) {
     if !world.is_ours {
         return;
     }
+    world.pulse.give_up_if_deaf();
     if world.has_failed.load(Ordering::Acquire) {
         // Those who have heard of the failure deal with it in their own time, and end then. Who is no more is not
         // waited for. Then MPI ends all at once, which launchers take better than processes that vanish one by one.

@@ -5,6 +5,7 @@ use crate::{
     alarm::Alarm,
     failure::Failure,
     mapping::{Mappable, Mapping},
+    processes::is_alive,
     sight::{Pen, Sighting, TeamSightings},
     threads::wait::{idle, nap_until},
 };
@@ -151,14 +152,4 @@ pub(super) fn raised(board: &Board) -> Option<Failure> {
     let len = board.len.load(Ordering::Relaxed) as usize;
     let bytes: Vec<u8> = board.failure.iter().take(len).map(|byte| byte.load(Ordering::Relaxed)).collect();
     Some(Failure::read(&bytes).unwrap_or(Failure::Damaged { rank: 0 }))
-}
-
-/// Whether a process is there, and not only waiting to be waited for.
-fn is_alive(pid: i32) -> bool {
-    match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
-        // The name before it may hold anything.
-        Ok(stat) => !stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with(['Z', 'X'])),
-        // Where nothing is known of processes, or of this one, nothing is waited for.
-        Err(_) => pid <= 0 || std::fs::metadata("/proc/self/stat").is_err(),
-    }
 }

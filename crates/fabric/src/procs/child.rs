@@ -71,17 +71,13 @@ impl Child {
     }
 
     pub(super) fn kill(&self) {
-        match &self.file {
-            // SAFETY: it takes numbers, and null for what the kernel is to make up itself.
-            Some(file) => unsafe {
-                let nothing = std::ptr::null::<libc::siginfo_t>();
-                libc::syscall(libc::SYS_pidfd_send_signal, file.as_raw_fd(), libc::SIGKILL, nothing, 0);
-            },
+        if self.file.as_ref().is_some_and(kill_by) {
+            return;
+        }
+        // The program may have closed the file, as one does that closes all files it does not know.
+        if self.ended() != Some(End::Unknown) {
             // SAFETY: it takes numbers, and nobody has waited for this child, so this one is still its own.
-            None if self.ended() != Some(End::Unknown) => unsafe {
-                libc::kill(self.pid, libc::SIGKILL);
-            },
-            None => {}
+            unsafe { libc::kill(self.pid, libc::SIGKILL) };
         }
     }
 
@@ -115,6 +111,13 @@ impl Child {
             && io::Error::last_os_error().raw_os_error() == Some(libc::EINTR)
         {}
     }
+}
+
+/// Ends the process that a file names; false if it names none.
+fn kill_by(file: &OwnedFd) -> bool {
+    let nothing = std::ptr::null::<libc::siginfo_t>();
+    // SAFETY: it takes numbers, and null for what the kernel is to make up itself.
+    unsafe { libc::syscall(libc::SYS_pidfd_send_signal, file.as_raw_fd(), libc::SIGKILL, nothing, 0) == 0 }
 }
 
 #[cfg(test)]
@@ -156,6 +159,16 @@ mod tests {
             assert!(has_number(&child));
             child.forget();
         }
+    }
+
+    /// The program has closed the file of a child, and opened another one.
+    #[test]
+    fn a_child_whose_file_is_not_its_own_any_more_is_ended_by_its_number() {
+        let mut child = start("exec sleep 1000");
+        child.file = Some(std::fs::File::open("/dev/null").unwrap().into());
+        child.kill();
+        assert_eq!(child.look(0), Some(End::Signal(libc::SIGKILL)));
+        child.forget();
     }
 
     #[test]

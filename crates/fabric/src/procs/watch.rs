@@ -58,7 +58,7 @@ impl Stints {
 pub(super) fn watch(shared: &Mapping, children: &[Child], is_home: &AtomicBool, terms: Terms) {
     let board: &Board = shared.get(0);
     let mut files: Vec<libc::pollfd> = children.iter().map(Child::watched).collect();
-    let has_files = files.iter().all(|file| file.fd >= 0);
+    let mut has_files = files.iter().all(|file| file.fd >= 0);
     let mut left: Vec<usize> = (0..children.len()).collect();
     let mut stints: Option<Stints> = None;
     let mut ended = Vec::new();
@@ -70,6 +70,10 @@ pub(super) fn watch(shared: &Mapping, children: &[Child], is_home: &AtomicBool, 
         let nap = Duration::from_millis(nap as u64).min(looks_every);
         // SAFETY: the list lives in this function, and its length is right.
         unsafe { libc::poll(files.as_mut_ptr(), files.len() as libc::nfds_t, nap.as_millis() as libc::c_int) };
+        // One that the program has closed would end every nap at once.
+        for file in files.iter_mut().filter(|file| file.revents & libc::POLLNVAL != 0) {
+            (file.fd, has_files) = (-1, false);
+        }
         left.retain(|&at| {
             let Some(end) = children[at].ended() else { return true };
             files[at].fd = -1;

@@ -140,6 +140,18 @@ pub(crate) struct Running {
 }
 
 impl Running {
+    /// Its output so far, from this word on, line by line.
+    #[allow(dead_code, reason = "for programs that are hit when they have said something")]
+    pub(crate) fn lines(&self, word: &str) -> Vec<String> {
+        pick(&self.texts[0].lock().expect("nobody panics here"), word)
+    }
+
+    /// Whether it has ended.
+    #[allow(dead_code, reason = "for programs that may end at any time")]
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("a child can be waited for").is_some()
+    }
+
     /// The launcher's process.
     pub(crate) fn launcher(&self) -> u32 {
         self.child.id()
@@ -174,15 +186,21 @@ impl Running {
     }
 
     /// Waits for its end.
-    pub(crate) fn finish(mut self) -> Outcome {
+    pub(crate) fn finish(self) -> Outcome {
+        self.finish_within(LONGEST).unwrap_or_else(|so_far| panic!("it does not end: {so_far:?}"))
+    }
+
+    /// The same; what it has said so far, if that takes longer. Then the launcher has been killed.
+    pub(crate) fn finish_within(mut self, longest: Duration) -> Result<Outcome, Outcome> {
         let since = Instant::now();
-        let code = loop {
+        let (has_ended, code) = loop {
             if let Some(status) = self.child.try_wait().expect("a child can be waited for") {
-                break status.code();
+                break (true, status.code());
             }
-            if since.elapsed() > LONGEST {
+            if since.elapsed() > longest {
                 let _ = self.child.kill();
-                panic!("it does not end: {:?}", self.texts);
+                let _ = self.child.wait();
+                break (false, None);
             }
             thread::sleep(Duration::from_millis(5));
         };
@@ -192,7 +210,8 @@ impl Running {
             thread::sleep(Duration::from_millis(1));
         }
         let [out, err] = self.texts.map(|text| text.lock().expect("nobody panics here").clone());
-        Outcome { code, out, err }
+        let outcome = Outcome { code, out, err };
+        if has_ended { Ok(outcome) } else { Err(outcome) }
     }
 }
 

@@ -75,6 +75,20 @@ fn program() {
             println!("loop ended");
         }),
         "start" => superstep::run(|g| g.step(|_| ())),
+        "closing" => superstep::run(|g| {
+            g.step(|_| ());
+            if g.rank() == 1 {
+                fabric::processes::close_files();
+            }
+            while g.step(|s| s.reduce(1, Min)) == 1 {
+                thread::sleep(Duration::from_millis(1));
+            }
+        }),
+        "closing-late" => superstep::run(|g| g.rank()).map(|rank| {
+            if rank == 1 {
+                fabric::processes::close_files();
+            }
+        }),
         "contract" => {
             contract();
             Ok(())
@@ -86,6 +100,8 @@ fn program() {
         other => panic!("no program {other:?}"),
     };
     if let Err(error) = outcome {
+        // A launcher that stands still passes nothing on.
+        write_down(&error.to_string());
         println!("error {:?} {error}", error.kind());
         process::exit(1);
     }
@@ -105,8 +121,9 @@ fn again() -> superstep::Result {
     Ok(())
 }
 
-/// Runs that fail with texts of several lengths.
+/// Runs that fail with texts of several lengths. Launchers pass output on in pieces that are shorter than all of them.
 fn long() {
+    let mut lines = Vec::new();
     for len in [100, 900, 2_000, 70_000] {
         let returned = superstep::run(|g| {
             if g.rank() == 1 {
@@ -122,8 +139,16 @@ fn long() {
             g.step(|_| ());
         });
         for error in [returned, panicked].map(|outcome| outcome.expect_err("it has failed")) {
-            println!("long {len} {:?} {error}", error.kind());
+            lines.push(format!("long {len} {:?} {error}", error.kind()));
         }
+    }
+    write_down(&lines.join("\n"));
+}
+
+/// Leaves a text in the folder that a test has made, if it has.
+fn write_down(text: &str) {
+    if let Ok(folder) = env::var("SUPERSTEP_TEST_ERRORS") {
+        std::fs::write(format!("{folder}/{}", process::id()), text).expect("there is a folder");
     }
 }
 

@@ -1,28 +1,25 @@
-//! Runs a claim as [`superstep::testing`] does, and writes down whether it ran.
+//! Runs a claim as [`superstep::testing`] does, and writes down how often it ran, and on how many processors.
 //!
 //! A launcher has decided how many processors there are, and a claim that asks for other numbers does not run there. It
 //! passes all the same, so whoever starts the claims on another fabric asks for the record ([`crate::elsewhere`]).
 
-use std::{
-    env, fs,
-    io::Write,
-    panic::Location,
-    sync::atomic::{AtomicBool, Ordering},
-    thread,
-};
+use std::{collections::BTreeMap, env, fs, io::Write, panic::Location, sync::Mutex, thread};
 use superstep::{Error, Group, Outcome, testing};
 
-/// Names the file of the record: a line for each call, with its claim, its place, and whether it ran.
+/// Names the file of the record: a line for each call, with its claim, its place, and each number of
+/// processors on which it ran, with how often.
 pub(crate) const RECORD: &str = "SUPERSTEP_TEST_RECORD";
 
-/// Whether the body of a claim has run.
+/// How often the body of a claim has run, by the number of processors.
 #[derive(Default)]
-struct Ran(AtomicBool);
+struct Ran(Mutex<BTreeMap<usize, u64>>);
 
 impl Ran {
     /// Processor 0 is in the process that starts the run, on every fabric, and speaks for all.
     fn note(&self, g: &Group) {
-        self.0.fetch_or(g.rank() == 0, Ordering::Relaxed);
+        if g.rank() == 0 {
+            *self.0.lock().expect("nobody panics here").entry(g.size()).or_default() += 1;
+        }
     }
 
     #[track_caller]
@@ -30,7 +27,9 @@ impl Ran {
         let Some(record) = env::var_os(RECORD) else { return };
         let (this, place) = (thread::current(), Location::caller());
         let claim = this.name().expect("a test runs in a thread of its name");
-        let line = format!("{claim} {}:{} {}\n", place.file(), place.line(), self.0.into_inner());
+        let ran = self.0.into_inner().expect("nobody panics here");
+        let sizes: Vec<String> = ran.iter().map(|(size, times)| format!(" {size}:{times}")).collect();
+        let line = format!("{claim} {}:{}{}\n", place.file(), place.line(), sizes.concat());
         let mut file = fs::File::options().append(true).open(record).expect("whoever names a record has made it");
         file.write_all(line.as_bytes()).expect("the record can be written");
     }

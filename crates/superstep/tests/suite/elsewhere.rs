@@ -1,13 +1,17 @@
 //! The claims again, on every fabric that plain `cargo test` does not use.
 //!
 //! This executable is started again under each [`Carrier`], until every call that runs a claim has run there on one of
-//! its sizes. One that never ran is a failure, unless the table of those that stay here says why.
+//! its sizes. One that never ran is a failure, unless the table of those that stay here says why. How often each ran,
+//! and where, is written down ([`crate::table`]).
 
-use crate::claims::RECORD;
+use crate::{
+    claims::RECORD,
+    table::{self, Tally},
+};
 use std::{collections::BTreeSet, env, fs, process::Command};
 
 /// Claims that run on threads and in the simulator alone, by the beginning of their names, and why.
-const ONLY_HERE: [(&str, &str); 21] = [
+const ONLY_HERE: [(&str, &str); 22] = [
     ("array_errors::arrays_are_written_while_the_step_counter", "names its fabrics"),
     ("array_life::ten_thousand_arrays", "names its fabrics"),
     ("determinism::a_program_has_the_same_bits", "compares fabrics"),
@@ -29,6 +33,7 @@ const ONLY_HERE: [(&str, &str); 21] = [
     ("paged_coherence::owners_may_write_again", "is about memory that is shared"),
     ("steps::sixty_four_threads", "names its fabrics"),
     ("steps::the_step_counter_wraps", "names its fabrics"),
+    ("table::", "is about the table alone"),
 ];
 
 /// What carries the claims to another fabric.
@@ -95,12 +100,9 @@ fn claims() -> BTreeSet<String> {
     claims
 }
 
-/// A call that runs a claim: the name of the claim, and the place of the call.
-type Call = (String, String);
-
 impl Carrier {
-    /// Runs these claims on so many processors. Their calls are noted, and those that did run are noted as such.
-    fn run(&self, claims: &BTreeSet<String>, size: usize, seen: &mut BTreeSet<Call>, ran: &mut BTreeSet<Call>) {
+    /// Runs these claims on so many processors, and notes what ran.
+    fn run(&self, claims: &BTreeSet<String>, size: usize, tally: &mut Tally) {
         let record = env::temp_dir().join(format!("superstep-record-{}-{size}", std::process::id()));
         fs::write(&record, "").expect("a file can be made");
         let this = env::current_exe().expect("a test has an executable").to_string_lossy().into_owned();
@@ -110,36 +112,34 @@ impl Carrier {
         let output = command.output().unwrap_or_else(|why| panic!("{command:?}: {why}"));
         let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
         assert!(output.status.success(), "{} with {size}: {}\n{out}\n{err}", self.name, output.status);
-        let text = fs::read_to_string(&record).expect("it was made");
+        tally.add(&fs::read_to_string(&record).expect("it was made"));
         fs::remove_file(&record).expect("it was made");
-        for line in text.lines() {
-            let [claim, place, has_run] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line:?}") };
-            let call = (claim.to_owned(), place.to_owned());
-            if has_run == "true" {
-                ran.insert(call.clone());
-            }
-            seen.insert(call);
-        }
     }
 
     /// Runs every claim until each of its calls has run on one of the sizes.
     fn carry_all(&self) {
         let all = claims();
-        let (mut left, mut seen, mut ran) = (all.clone(), BTreeSet::new(), BTreeSet::new());
+        let (mut left, mut tally) = (all.clone(), Tally::default());
         for &size in self.sizes {
-            let count = ran.len();
-            self.run(&left, size, &mut seen, &mut ran);
-            println!("{}: with {size} processors, {} calls of {} claims", self.name, ran.len() - count, left.len());
-            let skipped: BTreeSet<&String> = seen.difference(&ran).map(|(claim, _)| claim).collect();
-            let called: BTreeSet<&String> = seen.iter().map(|(claim, _)| claim).collect();
-            left = all.iter().filter(|claim| skipped.contains(claim) || !called.contains(claim)).cloned().collect();
+            let count = tally.calls();
+            self.run(&left, size, &mut tally);
+            println!("{}: with {size} processors, {} calls of {} claims", self.name, tally.calls() - count, left.len());
+            left = tally.missing(&all);
             if left.is_empty() {
-                return;
+                break;
             }
         }
-        let never: Vec<&Call> = seen.difference(&ran).collect();
-        panic!("on {}, of {left:?} these calls never ran: {never:#?}", self.name);
+        table::leave(self.name, &tally);
+        assert!(left.is_empty(), "on {}, these claims did not run, or not all of their calls: {left:#?}", self.name);
+        println!("{}: all {} claims have run, {} calls of them", self.name, all.len(), tally.calls());
     }
+}
+
+#[test]
+#[ignore = "takes as long as all claims do; campaign.sh runs it"]
+fn every_claim_is_counted_on_threads_and_simulated() {
+    let here = |program: &str, _: usize| Command::new(program);
+    Carrier { name: "threads and simulated", command: here, sizes: &[0] }.carry_all();
 }
 
 #[test]

@@ -51,6 +51,7 @@ mod shared;
 mod shared_misuse;
 mod splits;
 mod steps;
+mod table;
 mod transfers;
 mod volatile;
 mod wordings;

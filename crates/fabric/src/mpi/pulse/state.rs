@@ -102,6 +102,15 @@ impl Pulse {
         self.beat.is_some()
     }
 
+    /// Ends the process if the program has closed its sockets, as one does that closes all files it does not know. Then
+    /// this process is the one that is lost, however silent the others seem; and MPI, whose sockets are closed as well,
+    /// would wait without end.
+    pub(in crate::mpi) fn give_up_if_deaf(&self) {
+        if let Some(beat) = self.beat.as_ref().filter(|beat| beat.socket.local_addr().is_err()) {
+            give_up(&format!("process {} is lost: the program has closed its sockets", beat.me));
+        }
+    }
+
     /// Watches over a run: `local_alarm` says whether it has failed, and `alarm` ends it everywhere. `sightings` are
     /// those of the processors of this process.
     pub(in crate::mpi) fn begin(

@@ -8,10 +8,12 @@ use super::{
 use crate::{
     failure::Failure,
     lock::lock,
+    processes::is_alive,
     sight::{Sighting, monitor},
     wire::Writer as _,
 };
 use std::{
+    io,
     net::{SocketAddr, UdpSocket},
     sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
@@ -97,7 +99,16 @@ impl Thread {
     fn listen(&mut self) {
         let until = Instant::now() + TICK;
         let mut bytes = [0; 2 * LONGEST];
-        while let Ok((len, address)) = self.socket.recv_from(&mut bytes) {
+        loop {
+            let (len, address) = match self.socket.recv_from(&mut bytes) {
+                Ok(found) => found,
+                Err(why) if why.kind() == io::ErrorKind::WouldBlock => break,
+                Err(_) => {
+                    // It may be that nothing can ever be heard again, and then nothing here would take any time.
+                    std::thread::sleep(TICK);
+                    break;
+                }
+            };
             if let Some((from, word, more)) = datagram::read(&bytes[..len], self.token)
                 && let Some(peer) = self.peers.get_mut(from)
             {
@@ -124,15 +135,10 @@ impl Thread {
         }
     }
 
-    /// Sees who of this machine is no more.
+    /// Sees who of this machine is no more. A launcher may take its time to wait for one that has died.
     fn look_for_the_dead(&mut self, now: Instant) {
         for peer in self.peers.iter_mut().filter(|peer| !peer.has_gone) {
-            let is_gone = |pid: libc::pid_t| {
-                // SAFETY: no signal is sent, only whether one could be is asked.
-                let code = unsafe { libc::kill(pid, 0) };
-                code != 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
-            };
-            if peer.is_dead || peer.pid.is_some_and(is_gone) {
+            if peer.is_dead || peer.pid.is_some_and(|pid| !is_alive(pid)) {
                 // As silent as it will ever be.
                 peer.heard = now.checked_sub(self.timeout).unwrap_or(now);
             }
@@ -198,6 +204,7 @@ impl Thread {
             }
         };
         drop(watch);
+        self.pulse.give_up_if_deaf();
         if parent() != self.launcher {
             give_up("the launcher of this program has died");
         }
