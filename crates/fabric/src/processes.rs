@@ -225,13 +225,6 @@ pub(crate) fn is_alive(pid: i32) -> bool {
     }
 }
 
-/// Closes every file of this process but the three standard ones, sockets too, whoever has opened them: what a program
-/// may do by mistake, for tests of what comes of it.
-pub fn close_files() {
-    // SAFETY: it takes numbers. No memory goes away with a file; whoever uses one is told that it is not open.
-    unsafe { libc::close_range(3, libc::c_uint::MAX, 0) };
-}
-
 /// Whether this process has the rights of root.
 pub fn is_root() -> bool {
     // SAFETY: it takes nothing and cannot fail.

@@ -16,7 +16,7 @@ pub(crate) fn harm(fault: Fault) {
             panic!("there is no shell: {why}");
         }
         Fault::Abort => process::abort(),
-        Fault::Close => fabric::processes::close_files(),
+        Fault::Close => crate::closing::close_files(),
         Fault::Starve => starve(),
         other => panic!("{other:?} comes from outside"),
     }

@@ -3,8 +3,11 @@
 //! Each test starts this same executable again under a launcher, with the name of one of the [`programs`]. Open MPI and
 //! MPICH must both be there: a missing one fails the test.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+#[path = "../mayhem/closing.rs"]
+#[allow(unsafe_code, reason = "only the system can close what others have open")]
+mod closing;
 mod counting;
 mod digest;
 mod failing;

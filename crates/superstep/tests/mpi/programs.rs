@@ -78,7 +78,7 @@ fn program() {
         "closing" => superstep::run(|g| {
             g.step(|_| ());
             if g.rank() == 1 {
-                fabric::processes::close_files();
+                crate::closing::close_files();
             }
             while g.step(|s| s.reduce(1, Min)) == 1 {
                 thread::sleep(Duration::from_millis(1));
@@ -86,7 +86,7 @@ fn program() {
         }),
         "closing-late" => superstep::run(|g| g.rank()).map(|rank| {
             if rank == 1 {
-                fabric::processes::close_files();
+                crate::closing::close_files();
             }
         }),
         "contract" => {
