@@ -160,36 +160,52 @@ pub fn check(kernels: &[&Kernel], procs: Option<usize>) -> Result<(), Error> {
     too_many.map_or(Ok(()), |kernel| Err(Error::TooFewProcs { kernel: kernel.name, needed: kernel.procs_min, given }))
 }
 
-/// All contests of these kernels, with those who can take part.
-fn plan(kernels: &[&Kernel], options: &Options) -> Result<Vec<Contest>, Error> {
-    check(kernels, options.procs)?;
-    let all = kernels.iter().flat_map(|kernel| (kernel.plan)(options));
-    Ok(if options.is_mpi() { all.map(Contest::without_bare_threads).collect() } else { all.collect() })
+/// All contests of a kernel, with those who can take part.
+fn plan(kernel: &Kernel, options: &Options) -> Vec<Contest> {
+    let all = (kernel.plan)(options).into_iter();
+    if options.is_mpi() { all.map(Contest::without_bare_threads).collect() } else { all.collect() }
 }
 
 /// Lets superstep's contenders do one iteration each, one after another, and says what their answers come to.
 pub fn digests(kernels: &[&Kernel], options: &Options) -> Result<Vec<Digest>, Error> {
+    check(kernels, options.procs)?;
     let mut all = Vec::new();
-    for contest in plan(kernels, options)? {
+    for contest in kernels.iter().flat_map(|kernel| plan(kernel, options)) {
         all.extend(contest.digests(options)?);
     }
     Ok(all)
 }
 
-/// Runs kernels one after another and tells `progress` before each round.
-pub fn run(kernels: &[&Kernel], options: &Options, mut progress: impl FnMut(Progress<'_>)) -> Result<Report, Error> {
-    let contests = plan(kernels, options)?;
-    let total = contests.iter().map(|contest| contest.rounds(options.rounds)).sum();
-    let mut report = Report { rounds: options.rounds, ..Report::default() };
-    let mut before = 0;
-    for contest in contests {
-        let (mut done, rounds) = (before, contest.rounds(options.rounds));
-        let found = contest.hold(options, |now| {
-            progress(Progress { done, total, now });
-            done += 1;
-        })?;
-        report.append(found);
-        before += rounds;
+/// What a benchmark tells while it runs.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// A round begins.
+    Round(Progress<'a>),
+    /// A kernel is done, and this was found of it.
+    Done(&'a Kernel, &'a Report),
+}
+
+/// Runs kernels one after another, and tells of each round before it and of each kernel after it.
+pub fn run(kernels: &[&Kernel], options: &Options, mut tell: impl FnMut(Event<'_>)) -> Result<Report, Error> {
+    check(kernels, options.procs)?;
+    let plans: Vec<_> = kernels.iter().map(|kernel| (*kernel, plan(kernel, options))).collect();
+    let rounds = |contest: &Contest| contest.rounds(options.rounds);
+    let total = plans.iter().flat_map(|(_, contests)| contests).map(rounds).sum();
+    let none = || Report { rounds: options.rounds, ..Report::default() };
+    let (mut whole, mut before) = (none(), 0);
+    for (kernel, contests) in plans {
+        let mut report = none();
+        for contest in contests {
+            let (mut done, rounds) = (before, rounds(&contest));
+            let found = contest.hold(options, |now| {
+                tell(Event::Round(Progress { done, total, now }));
+                done += 1;
+            })?;
+            report.append(found);
+            before += rounds;
+        }
+        tell(Event::Done(kernel, &report));
+        whole.append(report);
     }
-    Ok(report)
+    Ok(whole)
 }

@@ -39,7 +39,7 @@ mod verdict;
 pub use bytemuck::NoUninit;
 pub use contest::Turns;
 pub use digest::digest_of_part;
-pub use kernel::{KERNELS, Kernel, Progress, check, digests, run};
+pub use kernel::{Event, KERNELS, Kernel, Progress, check, digests, run};
 pub use options::{Error, Extent, Halo, Load, Options};
 pub use random::{Random, mix};
 pub use raw::team::team_of;

@@ -15,7 +15,7 @@ use std::{
     io::{self, Write},
     process::ExitCode,
 };
-use superstep_bench::{Error, Extent, Halo, KERNELS, Kernel, Options};
+use superstep_bench::{Error, Event, Extent, Halo, KERNELS, Kernel, Options};
 
 /// Rows exchanged by MPI itself. It is there when this is called; if it were not, the answer would be wrong, and that
 /// would be told.
@@ -86,18 +86,28 @@ fn digest(place: &Place, kernels: &[&Kernel], options: &Options) -> Result<bool,
 
 /// Shows what all kernels found, and says whether their answers are right.
 fn measure(place: &Place, args: &args::Bench, kernels: &[&Kernel], options: &Options) -> Result<bool, Failure> {
-    let bar = progress::bar(!args.json && place.speaks);
-    let outcome = superstep_bench::run(kernels, options, |progress| {
-        bar.set_length(progress.total as u64);
-        bar.set_position(progress.done as u64);
-        bar.set_message(progress.now.to_owned());
+    let (bar, mut out) = (progress::bar(!args.json && place.speaks), place.output());
+    let mut written = Ok(());
+    let outcome = superstep_bench::run(kernels, options, |event| match event {
+        Event::Round(progress) => {
+            bar.set_length(progress.total as u64);
+            bar.set_position(progress.done as u64);
+            bar.set_message(progress.now.to_owned());
+        }
+        Event::Done(kernel, report) if written.is_ok() => bar.suspend(|| {
+            written = if args.json {
+                json::write(&mut out, report)
+            } else {
+                table::write(&mut out, kernel, report, place.paint())
+            };
+        }),
+        Event::Done(..) => {}
     });
     bar.finish_and_clear();
-    let (report, mut out) = (outcome.map_err(failure)?, place.output());
-    if args.json {
-        json::write(&mut out, &report)?;
-    } else {
-        table::write(&mut out, kernels, &report, args.rounds, place.paint())?;
+    let report = outcome.map_err(failure)?;
+    written?;
+    if !args.json {
+        table::write_end(&mut out, &report, args.rounds, place.paint())?;
     }
     Ok(report.is_verified())
 }

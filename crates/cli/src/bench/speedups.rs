@@ -44,11 +44,11 @@ fn seconds(seconds: f64) -> String {
 }
 
 /// Writes a table, if there is anything to tell.
-pub(super) fn write(out: &mut impl Write, speedups: &[&Speedup], paint: Paint) -> io::Result<()> {
+pub(super) fn write(out: &mut impl Write, speedups: &[Speedup], paint: Paint) -> io::Result<()> {
     if speedups.is_empty() {
         return Ok(());
     }
-    let rows: Vec<_> = speedups.iter().map(|speedup| row(speedup)).collect();
+    let rows: Vec<_> = speedups.iter().map(row).collect();
     let columns = Columns::new(HEADS, &rows);
     writeln!(out, "\n  {}", paint.faint(&columns.head()))?;
     for row in &rows {

@@ -56,26 +56,20 @@ fn limit_name(variant: &str) -> String {
     name.trim_start_matches("raw-").replace('-', " ")
 }
 
-/// Writes a table for each kernel, and how many targets were met.
-///
-/// `asked` is how many rounds there should have been.
-pub(super) fn write(
-    out: &mut impl Write,
-    kernels: &[&Kernel],
-    report: &Report,
-    asked: usize,
-    paint: Paint,
-) -> io::Result<()> {
-    for kernel in kernels {
-        let of_kernel = report.ratios.iter().filter(|ratio| ratio.kernel == kernel.name);
-        let mut rows: Vec<Row> =
-            of_kernel.filter_map(|ratio| report.sides(ratio).map(|(ours, limit)| row(ratio, ours, limit))).collect();
-        rows.extend(report.unmatched().filter(|measure| measure.kernel == kernel.name).map(row_alone));
-        writeln!(out, "\n{}: {}\n", paint.bold(kernel.name), kernel.about)?;
-        write_rows(out, &rows, paint)?;
-        let of_kernel = report.speedups.iter().filter(|speedup| speedup.kernel == kernel.name);
-        speedups::write(out, &of_kernel.collect::<Vec<_>>(), paint)?;
-    }
+/// Writes the table of a kernel.
+pub(super) fn write(out: &mut impl Write, kernel: &Kernel, report: &Report, paint: Paint) -> io::Result<()> {
+    let held = report.ratios.iter().filter_map(|ratio| report.sides(ratio).map(|sides| (ratio, sides)));
+    let mut rows: Vec<Row> = held.map(|(ratio, (ours, limit))| row(ratio, ours, limit)).collect();
+    rows.extend(report.unmatched().map(row_alone));
+    writeln!(out, "\n{}: {}\n", paint.bold(kernel.name), kernel.about)?;
+    write_rows(out, &rows, paint)?;
+    speedups::write(out, &report.speedups, paint)?;
+    out.flush()
+}
+
+/// Writes how many targets were met, and whether all answers are right. `asked` is how many rounds there should have
+/// been.
+pub(super) fn write_end(out: &mut impl Write, report: &Report, asked: usize, paint: Paint) -> io::Result<()> {
     let targets = match (report.ratios.len(), report.ratios.iter().filter(|ratio| ratio.is_met()).count()) {
         (0, _) => "no targets".to_owned(),
         (all, met) => format!("{met} of {all} targets met"),
