@@ -71,6 +71,7 @@ part bsp "$result" cargo test --release --quiet --package superstep-bsp
 part miri "$result" checks/miri.sh "$((minutes / 12))"
 part sanitizers "$result" checks/sanitizers.sh
 part fuzz 'DONE|stat::number|==' checks/fuzz.sh "$((minutes * 2))"
+part mutants 'caught|: replace|: delete' checks/mutants.sh "$((minutes / 4))"
 part soak 'supersteps|memory|descriptors|threads' target/release/superstep soak --minutes "$((minutes / 10))"
 part soak-processes 'supersteps|memory|descriptors|threads' target/release/superstep soak --fabric procs --minutes "$((minutes / 30))"
 

@@ -79,5 +79,8 @@ bench/instructions.sh
 say "every schedule of the meeting of threads (loom)"
 RUSTFLAGS="--cfg loom" cargo test --quiet --release --package superstep-fabric --lib --target-dir target/loom loom
 
+say "decoders, with the corpus of what is fuzzed and what is near it"
+RUSTFLAGS="--cfg fuzzing" timeout 1800 cargo test --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzzing
+
 say "all of it passed, in $SECONDS s"
 printf '%s' "$times"

@@ -17,13 +17,15 @@ cargo +nightly fuzz --version >/dev/null 2>&1 || cargo install cargo-fuzz --lock
 # Memory that was used because a length was claimed is a finding. To ask for it is none: the library takes no for an
 # answer, which it hears here from 1 GiB on.
 export ASAN_OPTIONS="allocator_may_return_null=1:max_allocation_size_mb=1024:detect_leaks=0"
+echo "== building the targets"
+[ "${targets[*]}" = sequences ] || cargo +nightly fuzz build --features libfuzzer
 for target in "${targets[@]}"; do
   [ "$target" != sequences ] || continue
   echo "== $target for $seconds s"
   grown=$(mktemp -d)
   mkdir -p "fuzz/corpus/$target"
   # What is found is kept in fuzz/artifacts. The corpus that is committed stays as it is; what is new goes elsewhere.
-  cargo +nightly fuzz run "$target" "$grown" "fuzz/corpus/$target" -- -max_total_time="$seconds" -malloc_limit_mb=0 \
+  cargo +nightly fuzz run --features libfuzzer "$target" "$grown" "fuzz/corpus/$target" -- -max_total_time="$seconds" -malloc_limit_mb=0 \
     -rss_limit_mb=2048 -timeout=60 -max_len=512 -print_final_stats=1 2>"$grown.log" ||
     { tail -n 60 "$grown.log" >&2; echo "$target: a finding, kept in fuzz/artifacts/$target" >&2; exit 1; }
   grep -E "^stat::(number_of_executed_units|average_exec_per_sec|peak_rss_mb)|DONE" "$grown.log" | tail -n 4

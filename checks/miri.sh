@@ -46,7 +46,7 @@ interpret() {
 ran=0 cut=0
 if [ "$minutes" -eq 0 ]; then
   echo "== the memory and the waits of the fabric, in Miri"
-  interpret 600 1 2 --package superstep-fabric --lib -- region pages ring threads code::entry
+  interpret 600 1 2 --package superstep-fabric --lib -- region:: pages:: procs::ring:: threads:: code::entry::
 else
   end=$((SECONDS + 60 * minutes))
   for seed in $(seq 1 1000); do

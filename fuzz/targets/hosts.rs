@@ -1,32 +1,3 @@
-//! Files of hosts, as the command reads them.
 #![no_main]
 
-/// All that the reader of hosts needs of the command's own.
-mod failure {
-    pub(crate) enum Failure {
-        Failed(String),
-    }
-}
-
-#[path = "../../crates/cli/src/run/hosts.rs"]
-mod hosts;
-
-use hosts::Hosts;
-use std::{fs, path::PathBuf, sync::LazyLock};
-
-static FILE: LazyLock<PathBuf> =
-    LazyLock::new(|| PathBuf::from(format!("/dev/shm/superstep-fuzz-hosts-{}", std::process::id())));
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    fs::write(&*FILE, bytes).expect("there is room for a file");
-    let hosts = Hosts::read(&FILE);
-    fs::remove_file(&*FILE).expect("it is there");
-    match hosts {
-        Ok(hosts) => {
-            assert!(hosts.slots() > 0);
-            assert_eq!(hosts.of_each(5).split(',').count(), 5);
-            assert!(hosts.with_slots().contains(':'));
-        }
-        Err(failure::Failure::Failed(why)) => assert!(why.contains("superstep-fuzz-hosts")),
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| superstep_fuzz::hosts(bytes));

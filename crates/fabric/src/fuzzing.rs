@@ -21,6 +21,11 @@ pub fn headers(bytes: &[u8]) {
     mpi::fuzz(bytes);
 }
 
+/// What comes through a ring between forked processes: packets in portions, long ones and offers of memory.
+pub fn link(bytes: &[u8]) {
+    procs::fuzz_link(bytes);
+}
+
 /// What processes tell each other beside MPI.
 pub fn pulse(bytes: &[u8]) {
     mpi::fuzz_pulse(bytes);

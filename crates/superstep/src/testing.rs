@@ -45,7 +45,8 @@ pub const SEEDS: u64 = 4;
 /// packets alone.
 ///
 /// A failure says on which fabric, with which size and seed it happened. `SUPERSTEP_TEST_SEED` replays one seed,
-/// `SUPERSTEP_TEST_SEEDS` tries as many as it says. `SUPERSTEP_TEST_FAULTS=delay,stall` lets packets be late and
+/// `SUPERSTEP_TEST_SEEDS` tries as many as it says, and `SUPERSTEP_TEST_MOST` leaves out larger groups, for tools under
+/// which a program is slow. `SUPERSTEP_TEST_FAULTS=delay,stall` lets packets be late and
 /// processors stand still in the simulator, which changes no result. `SUPERSTEP_SIM_TRACE=1` prints what happens there.
 ///
 /// ```
@@ -118,8 +119,10 @@ pub fn failing<R: Outcome<T>, T: Send>(
     });
 }
 
-/// Miri, which interprets a program, has time for small groups alone.
-const MOST: usize = if cfg!(miri) { 3 } else { usize::MAX };
+/// The largest groups that are tried. Miri, which interprets a program, has time for small ones alone.
+fn most() -> usize {
+    number("SUPERSTEP_TEST_MOST").map_or(if cfg!(miri) { 3 } else { usize::MAX }, |most| most as usize)
+}
 
 /// Hands every configuration to `run`, with words that say which one it is.
 #[track_caller]
@@ -137,8 +140,8 @@ fn for_each(sizes: &[usize], run: impl Fn(&Config, &str)) {
         }
         return;
     }
-    let faults = faults();
-    for &size in sizes.iter().filter(|size| (..=MOST).contains(size)) {
+    let (faults, most) = (faults(), most());
+    for &size in sizes.iter().filter(|&&size| size <= most) {
         let config = Config::new().procs(size);
         run(&config.clone().fabric(Fabric::Threads), &format!("{size} threads"));
         for seed in seeds() {
@@ -160,11 +163,12 @@ fn faults() -> Option<Faults> {
     found.unwrap_or_else(|wrong| panic!("{wrong}"))
 }
 
+fn number(name: &'static str) -> Option<u64> {
+    let found = fabric::settings::read(name, "a number", |text| text.parse().ok());
+    found.unwrap_or_else(|wrong| panic!("{wrong}"))
+}
+
 fn seeds() -> Vec<u64> {
-    let number = |name| {
-        let found = fabric::settings::read(name, "a number", |text| text.parse::<u64>().ok());
-        found.unwrap_or_else(|wrong| panic!("{wrong}"))
-    };
     match number("SUPERSTEP_TEST_SEED") {
         Some(seed) => vec![seed],
         None => (0..number("SUPERSTEP_TEST_SEEDS").unwrap_or(SEEDS)).collect(),

@@ -156,3 +156,11 @@ fn fill(place: &mut [u8], piece: &[u8]) -> Result<(), Damaged> {
     place.copy_from_slice(piece);
     Ok(())
 }
+
+/// A door for fuzzing: takes a piece for an offer of two.
+#[cfg(fuzzing)]
+pub(super) fn fuzz_offer(link: &ProcsLink, from: usize, piece: &[u8]) {
+    let (mut first, mut second) = ([0; 5], [0; 40]);
+    let mut into = [(from, &mut first[..]), (from, &mut second[..])];
+    let _ = link.fill_from(piece, &Partner { other: from, places: vec![0, 1] }, &mut into);
+}

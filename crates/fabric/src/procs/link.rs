@@ -85,8 +85,13 @@ impl ProcsLink {
     /// This process's end; a process makes one. `None` if the team's memory is too small for rings. If it may not
     /// `reach` the memory of others, everything goes through the rings.
     pub(super) fn new(team: &Team, may_reach: bool) -> Option<Self> {
-        let (rank, size) = (team.rank(), team.size());
-        let layout = Layout::new(size, team.shared().len())?;
+        let layout = Layout::new(team.size(), team.shared().len())?;
+        Some(Self::of(team.alarm(), layout, team.size(), may_reach))
+    }
+
+    /// The end of the process that `alarm` names.
+    pub(super) fn of(alarm: TeamAlarm, layout: Layout, size: usize, may_reach: bool) -> Self {
+        let rank = alarm.rank;
         let outgoing = |to| Outgoing {
             writer: layout.writer(rank, to),
             waiting: VecDeque::new(),
@@ -94,8 +99,7 @@ impl ProcsLink {
             can_reach: (!may_reach).then_some(false),
         };
         let incoming = |from| Incoming { reader: layout.reader(from, rank), begun: None };
-        Some(Self {
-            alarm: team.alarm(),
+        Self {
             layout,
             rank,
             outgoing: (0..size).map(outgoing).collect(),
@@ -105,8 +109,9 @@ impl ProcsLink {
             pieces: VecDeque::new(),
             spares: Spares::default(),
             habit: Rc::new(Habit::of_rank(rank)),
-            pen: team.pen(),
-        })
+            pen: alarm.pen(),
+            alarm,
+        }
     }
 
     /// Waits until `look` finds something, and sends what waits as there is room for it.

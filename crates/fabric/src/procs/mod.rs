@@ -7,6 +7,8 @@
 mod board;
 mod carry;
 mod child;
+#[cfg(fuzzing)]
+mod door;
 mod futex;
 mod header;
 mod link;
@@ -20,7 +22,7 @@ mod waiter;
 mod watch;
 
 #[cfg(fuzzing)]
-pub(crate) use header::fuzz;
+pub(crate) use {door::fuzz_link, header::fuzz};
 
 pub use crate::mapping::{Mappable, Mapping};
 pub use board::MOST;

@@ -11,7 +11,7 @@ use super::{
     state::Epoch,
 };
 use crate::{
-    engine::{Element, Group, Joint, Lease, Renumbers, Tenant, hooks, mix, type_hash},
+    engine::{Element, Group, Joint, Lease, Renumbers, Tenant, damaged, hooks, mix, type_hash},
     error::{ErrorKind, Result},
 };
 use fabric::{
@@ -238,7 +238,7 @@ impl Epoch {
     pub fn load<T: Element>(&self, variable: &Volatile<T>) -> T {
         match self.store_of(variable, Location::caller()) {
             Store::Common(cells) => cells.load(variable.at),
-            Store::Served(cells) => self.change(variable, cells, &[], |before, _| before),
+            Store::Served(cells) => self.change(variable, cells, &[], |before, _| Some(before)),
         }
     }
 
@@ -258,7 +258,7 @@ impl Epoch {
         match self.store_of(variable, Location::caller()) {
             Store::Common(cells) => cells.store(variable.at, value),
             Store::Served(cells) => {
-                self.change(variable, cells, &[value], |_, with| with[0]);
+                self.change(variable, cells, &[value], |_, with| with.first().copied());
             }
         }
     }
@@ -278,7 +278,9 @@ impl Epoch {
     pub fn fetch_add<T: Number>(&self, variable: &Volatile<T>, value: T) -> T {
         match self.store_of(variable, Location::caller()) {
             Store::Common(cells) => cells.add(variable.at, value),
-            Store::Served(cells) => self.change(variable, cells, &[value], |before, with| before.plus(with[0])),
+            Store::Served(cells) => {
+                self.change(variable, cells, &[value], |before, with| Some(before.plus(*with.first()?)))
+            }
         }
     }
 
@@ -299,13 +301,13 @@ impl Epoch {
     #[track_caller]
     #[inline]
     pub fn compare_exchange<T: Element>(&self, variable: &Volatile<T>, current: T, new: T) -> Result<T, T> {
-        let before =
-            match self.store_of(variable, Location::caller()) {
-                Store::Common(cells) => cells.update(variable.at, |before| is_same(before, current).then_some(new)),
-                Store::Served(cells) => self.change(variable, cells, &[current, new], |before, with| {
-                    if is_same(before, with[0]) { with[1] } else { before }
-                }),
-            };
+        let before = match self.store_of(variable, Location::caller()) {
+            Store::Common(cells) => cells.update(variable.at, |before| is_same(before, current).then_some(new)),
+            Store::Served(cells) => self.change(variable, cells, &[current, new], |before, with| {
+                let &[current, new] = with else { return None };
+                Some(if is_same(before, current) { new } else { before })
+            }),
+        };
         if is_same(before, current) { Ok(before) } else { Err(before) }
     }
 
@@ -337,12 +339,13 @@ impl Epoch {
         variable: &Volatile<T>,
         cells: &Object<Vec<T>>,
         with: &[T],
-        change: fn(T, &[T]) -> T,
+        change: fn(T, &[T]) -> Option<T>,
     ) -> T {
         let args = (variable.at as u64, bytemuck::cast_slice(with).to_vec());
         let owner = variable.inner.owner.rank.get();
         let before = self.call_deed::<Change<T>>(owner, cells, args, Two::<Change<T>>(change));
-        bytemuck::pod_read_unaligned(&before)
+        // It comes from another process, which may have written anything.
+        bytemuck::try_pod_read_unaligned(&before).unwrap_or_else(|_| damaged().raise())
     }
 }
 
@@ -350,14 +353,15 @@ fn is_same<T: Element>(one: T, other: T) -> bool {
     bytemuck::bytes_of(&one) == bytemuck::bytes_of(&other)
 }
 
-/// A change of an element. Elements travel as bytes, because they are plain.
+/// A change of an element, which is nothing if it came with too few others. Elements travel as bytes, because they are
+/// plain.
 struct Change<T>(PhantomData<fn(T)>);
 
 impl<T: Element> Shape for Change<T> {
     type On<'a> = T;
     type With<'a> = &'a [T];
     type Args = ();
-    type Answer = T;
+    type Answer = Option<T>;
 }
 
 impl<T: Element> Deed for Change<T> {
@@ -371,10 +375,11 @@ impl<T: Element> Deed for Change<T> {
     }
 
     fn run(change: Two<Self>, cells: &mut Vec<T>, _: &Epoch, (at, with): (u64, Vec<u8>)) -> Vec<u8> {
-        let cell = &mut cells[at as usize];
         let with: Vec<T> = with.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect();
-        let after = (change.0)(*cell, &with);
-        bytemuck::bytes_of(&std::mem::replace(cell, after)).to_vec()
+        let cell = usize::try_from(at).ok().and_then(|at| cells.get_mut(at));
+        // What was asked for comes from another process, which may have written anything.
+        let changed = cell.and_then(|cell| Some(std::mem::replace(cell, (change.0)(*cell, &with)?)));
+        changed.map_or_else(|| damaged().raise(), |before| bytemuck::bytes_of(&before).to_vec())
     }
 }
 

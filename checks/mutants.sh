@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Changes the library in one place at a time, and sees whether the tests notice. Each mutant meets the unit tests, the
+# contract of the fabric and some random programs first, and whoever outlives these meets the claims on threads and in
+# the simulator. What outlives both is listed; `.cargo/mutants.toml` says what is left alone, and why.
+# Usage: checks/mutants.sh [minutes, 20 unless given] [file...]
+# Mutants come in shards of eight, in an order that SUPERSTEP_MUTANTS_SEED decides, until the time is over.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+minutes=${1:-20}
+shift || true
+case $minutes in
+  '' | *[!0-9]*) sed -n '2,6s/^# //p' "$0"; exit 2 ;;
+esac
+seed=${SUPERSTEP_MUTANTS_SEED:-1}
+cargo mutants --version >/dev/null 2>&1 || cargo install cargo-mutants --locked --quiet ||
+  { echo "cargo-mutants can neither be found nor installed" >&2; exit 1; }
+
+# They change a copy, which is built in a folder that is kept.
+work=${CARGO_TARGET_DIR:-target}/mutants
+mkdir -p "$work"
+work=$(cd "$work" && pwd)
+rm -rf "$work/tree" "$work/found"
+mkdir "$work/tree" "$work/found"
+git ls-files --cached --others --exclude-standard | while read -r file; do
+  if [ -e "$file" ]; then cp --parents "$file" "$work/tree"; fi
+done
+cd "$work/tree"
+export CARGO_TARGET_DIR="$work/target" SUPERSTEP_TEST_SEEDS=1 SUPERSTEP_TEST_MOST=4 \
+  SUPERSTEP_RANDOM_CASES=${SUPERSTEP_RANDOM_CASES:-60}
+# A mutant that waits for ever says so, and is caught by that.
+export SUPERSTEP_WAIT_LIMIT=60
+
+[ $# -gt 0 ] || set -- 'crates/superstep/src/engine/**' 'crates/superstep/src/epoch/**' 'crates/superstep/src/memory/**' \
+  'crates/fabric/src/**'
+which=()
+for file in "$@"; do which+=(--file "$file"); done
+all=$(cargo mutants --workspace --list "${which[@]}" | wc -l)
+shards=$(((all + 7) / 8))
+[ "$shards" -gt 0 ] || { echo "there is nothing to change in $*" >&2; exit 1; }
+echo "== $all mutants in $shards shards, for $minutes minutes, seed $seed"
+
+# The targets are said to every call of cargo: else all tests there are would be built for each mutant.
+first=(--test-package superstep-fabric --test-package superstep --cargo-arg=--lib --cargo-arg=--test=contract
+  --cargo-arg=--test=random -- -- --skip processes_are)
+second=(--test-package superstep --cargo-arg=--test=suite -- -- --skip elsewhere)
+# Meets the mutants of one shard with one of the commands.
+meet() {
+  local shard=$1 out=$2 code=0
+  shift 2
+  # The same command must pass without a change first: else a mistake in it would catch every mutant. It ends with 4
+  # if it does not, with 2 if mutants are left, and with 3 if one ran out of time, which is a way to be caught.
+  cargo mutants --workspace --in-place --timeout 300 --no-shuffle --shard "$shard/$shards" \
+    --sharding round-robin --iterate --output "$out" "${which[@]}" "$@" >>"$out.log" 2>&1 || code=$?
+  [[ $code =~ ^[023]$ ]] || { tail -n 20 "$out.log"; exit 1; }
+}
+end=$((SECONDS + 60 * minutes)) met=0 unviable=0
+touch "$work/found/missed.txt"
+for shard in $(seq 0 $((shards - 1)) | shuf --random-source=<(yes "$seed")); do
+  [ $SECONDS -lt $end ] || break
+  out=$work/found/$shard
+  mkdir "$out"
+  meet "$shard" "$out" "${first[@]}"
+  lists=$out/mutants.out
+  met=$((met + $(cat "$lists"/{caught,timeout,missed}.txt | wc -l))) unviable=$((unviable + $(wc -l <"$lists/unviable.txt")))
+  # With --iterate only those that are left are met again.
+  [ ! -s "$lists/missed.txt" ] || meet "$shard" "$out" "${second[@]}"
+  cat "$lists/missed.txt" >>"$work/found/missed.txt"
+done
+
+echo "== not caught"
+cat "$work/found/missed.txt"
+echo "caught $((met - $(wc -l <"$work/found/missed.txt"))) of $met mutants; $unviable more do not compile"
+[ "$met" -gt 0 ] || { echo "no mutant met a test" >&2; exit 1; }
