@@ -6,7 +6,7 @@ use super::{
     transfer::{Transit, reply_to},
 };
 use crate::{
-    engine::{Address, Element, Step, Tag, flags},
+    engine::{Address, Element, Step, Tag, Use, flags},
     error::{ErrorKind, Result},
     memory::section::Section,
 };
@@ -104,6 +104,7 @@ impl Step {
             Source::Given(values) => {
                 self.core.check_rank(to, site)?;
                 area.check_place(to, offset, values.len(), site)?;
+                self.core.touch((to, area.core.number), Use::Transfer, (offset, 1, values.len()), site);
                 self.give(to, values, area, offset);
             }
             Source::Section(source, range) => {
@@ -114,6 +115,9 @@ impl Step {
                 self.core.check_rank(to, site)?;
                 let range = source.check_section(self.rank(), &range, site)?.hull();
                 area.check_place(to, offset, range.len(), site)?;
+                let (me, count) = (self.rank(), range.len());
+                self.core.touch((me, source.core.number), Use::Read, (range.start, 1, count), site);
+                self.core.touch((to, area.core.number), Use::Transfer, (offset, 1, count), site);
                 let issue = self.core.registry().issue();
                 source.part.transit.borrow_mut().lend(issue, to, area.core.number, range, offset);
                 self.announce(source);
@@ -184,6 +188,9 @@ impl Step {
         if range.is_empty() {
             return Ok(());
         }
+        let (me, count) = (self.rank(), range.len());
+        self.core.touch((from, area.core.number), Use::Read, (range.start, 1, count), site);
+        self.core.touch((me, into.core.number), Use::Transfer, (offset, 1, count), site);
         let reach = area.part.owned.reaches.borrow()[from].clone();
         let is_reached = reach.is_some();
         let pull = into.part.transit.borrow_mut().pull((from, area.core.number), range.clone(), offset, reach);

@@ -5,7 +5,7 @@ use super::{
     part::{Given, pick},
 };
 use crate::{
-    engine::{Address, Element, Item, Payload, Pending, Step, Tag, damaged, decode_plain, flags},
+    engine::{Address, Element, Item, Payload, Pending, Step, Tag, Use, damaged, decode_plain, flags},
     error::Result,
     memory::{
         owned::{left_unserved, lends_nothing},
@@ -71,6 +71,7 @@ impl Step {
         }
         self.core.check_rank(to, site)?;
         area.check_place(to, offset, values.len(), site)?;
+        self.core.touch((to, area.core.number), Use::Put, (offset, 1, values.len()), site);
         let (address, bytes) = (Address::Tenant(area.core.number), size_of_val(values));
         self.outbox().push_sized(to, address, Tag::Data, bytes + 8, |out| write_put(out, offset, values));
         if bytes >= LONG {
@@ -137,6 +138,7 @@ impl Step {
         }
         self.core.check_rank(from, site)?;
         let span = area.check_section(from, &at, site)?;
+        self.core.touch((from, area.core.number), Use::Read, (span.first, span.step, span.count), site);
         let reach = area.part.owned.reaches.borrow()[from].clone();
         let is_reached = reach.is_some();
         let get = Get { from, span, reach, values: None, site };
