@@ -30,10 +30,10 @@ use super::{
     fingerprint::type_hash,
     record::{Address, Tag, damaged},
     touches,
-    watch::{Clash, Use, Words, permutes},
+    watch::{Clash, How, Words, permutes},
 };
 use crate::error::{Error, ErrorKind, Result};
-use fabric::{Meld, Melded};
+use fabric::{Meld, Melded, Use};
 use serde::{Deserialize, Serialize};
 use std::panic::Location;
 
@@ -104,15 +104,15 @@ fn say(clash: &Clash, first: &Words, second: &Words) -> String {
     }
     let was = if what.starts_with("elements") { "were" } else { "was" };
     let (by, its_by) = (format!("by rank {rank} ({})", first.site), format!("by rank {its_rank} ({})", second.site));
-    let verb = |how: &Use| match how {
-        Use::Read => "read",
-        Use::Put | Use::Assign => "written",
-        Use::Transfer => "written without a copy",
+    let verb = |how: &How| match how {
+        How::Read => "read",
+        How::Put | How::Assign => "written",
+        How::Transfer => "written without a copy",
     };
     let (does, its_does) = (verb(how), verb(its_how));
     let (tells, advice) = match (how, its_how) {
-        (Use::Assign, _) => (" without an operator", "name an operator, or write in different steps"),
-        (Use::Read, _) | (_, Use::Read) => ("", "read and write in different steps, or write with a copy"),
+        (How::Assign, _) => (" without an operator", "name an operator, or write in different steps"),
+        (How::Read, _) | (_, How::Read) => ("", "read and write in different steps, or write with a copy"),
         _ => ("", "write to different places, or in different steps"),
     };
     let its_does = if does == its_does { String::new() } else { format!("{its_does} ") };

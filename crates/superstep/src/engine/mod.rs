@@ -67,7 +67,7 @@ pub(crate) use value::{
     AsElements, AsValue, Codec, decode, decode_into, decode_next, decode_plain, encode, encode_next, is_fixed,
     owned_bytes,
 };
-pub(crate) use watch::{Clash, Party, Use, permutes};
+pub(crate) use watch::{Clash, How, Party, permutes};
 
 pub use forms::{By, Every, Split, Splitting, Weighted};
 pub use group::{Ancestor, Group};

@@ -41,7 +41,7 @@ pub(crate) struct Party {
 
 /// What a call does to elements of somebody's part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Use {
+pub(crate) enum How {
     /// Reads them, in an area.
     Read,
     /// Writes them when all have read, in an area.
@@ -58,7 +58,7 @@ pub(crate) struct Clash {
     /// What both of them touch, in words.
     pub(crate) what: String,
     /// What the first and the second do to it.
-    pub(crate) how: [Use; 2],
+    pub(crate) how: [How; 2],
     pub(crate) parties: [Party; 2],
 }
 

@@ -6,11 +6,11 @@ use super::{
     transfer::{Transit, reply_to},
 };
 use crate::{
-    engine::{Address, Element, Step, Tag, Use, flags},
+    engine::{Address, Element, Step, Tag, flags},
     error::{ErrorKind, Result},
     memory::section::Section,
 };
-use fabric::wire::Writer as _;
+use fabric::{Use, wire::Writer as _};
 use std::{ops::Range, panic::Location};
 
 /// Where an `hp_put` takes its data from without a copy: a vector that is given away, or a section of an area of this

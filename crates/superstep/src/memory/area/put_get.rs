@@ -5,14 +5,14 @@ use super::{
     part::{Given, pick},
 };
 use crate::{
-    engine::{Address, Element, Item, Payload, Pending, Step, Tag, Use, damaged, decode_plain, flags},
+    engine::{Address, Element, Item, Payload, Pending, Step, Tag, damaged, decode_plain, flags},
     error::Result,
     memory::{
         owned::{left_unserved, lends_nothing},
         section::{Section, Span},
     },
 };
-use fabric::{Reach, wire::Writer as _};
+use fabric::{Reach, Use, wire::Writer as _};
 use std::{
     any::{self, type_name},
     panic::Location,
@@ -71,7 +71,7 @@ impl Step {
         }
         self.core.check_rank(to, site)?;
         area.check_place(to, offset, values.len(), site)?;
-        self.core.touch((to, area.core.number), Use::Put, (offset, 1, values.len()), site);
+        self.core.touch((to, area.core.number), Use::Write, (offset, 1, values.len()), site);
         let (address, bytes) = (Address::Tenant(area.core.number), size_of_val(values));
         self.outbox().push_sized(to, address, Tag::Data, bytes + 8, |out| write_put(out, offset, values));
         if bytes >= LONG {

@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{
     engine::{
-        Abandons, Address, Answers, Attempts, Buried, CARRIED, Carries, Carrying, Clash, Commits, Element, Lends,
-        Outbox, Party, Payload, Receives, Renumbers, Sends, Tag, Tenant, Use, Watches, hooks,
+        Abandons, Address, Answers, Attempts, Buried, CARRIED, Carries, Carrying, Clash, Commits, Element, How, Lends,
+        Outbox, Party, Payload, Receives, Renumbers, Sends, Tag, Tenant, Watches, hooks,
     },
     error::{Error, ErrorKind, Result, place},
     memory::owned::Owned,
@@ -264,7 +264,7 @@ impl<T: Element, M: Map> Watches for Part<T, M> {
         let lane = self.rank * self.windows + at / WINDOW;
         let parties = parties.map(|party| Party { at: (lane, party.at.1), ..party });
         let index = self.index(self.rank, at).unwrap_or(at);
-        Some(Clash { what: format!("element {index} of the {}", self.describe()), how: [Use::Assign; 2], parties })
+        Some(Clash { what: format!("element {index} of the {}", self.describe()), how: [How::Assign; 2], parties })
     }
 }
 
