@@ -125,7 +125,7 @@ pub(crate) fn read(records: &[u8], from: usize, registry: &Registry, into: &mut 
         let range = start..start.checked_add(len)?;
         // A slot is below 2^28: there is memory for no more.
         let note = call as u32 | (slot & SLOTS) << 4;
-        into.push(Touch { space: 0, range, member: from, note, how: call.how() });
+        into.push(Touch { space: 0, range, member: from as u32, note, how: call.how() });
     }
     Some(())
 }
@@ -141,7 +141,7 @@ pub(crate) fn look(touches: &mut [Touch], owner: usize, registry: &Registry) -> 
     // One of the two names an area, because the other one is of another process or writes to it.
     let slot = [first, second].map(|touch| touch.note >> 4).into_iter().find(|&slot| slot != SLOTS);
     let base = slot.and_then(|slot| registry.mine(slot)).map_or(0, |area| area.address);
-    let call = |touch: &Touch| (touch.member, Call::ALL[(touch.note & 15) as usize]);
+    let call = |touch: &Touch| (touch.member as usize, Call::ALL[(touch.note & 15) as usize]);
     Some(Conflict {
         slot: slot.unwrap_or(ADDRESS),
         start: start - base,
@@ -193,7 +193,9 @@ mod tests {
 
     fn registry(areas: &[Area]) -> Registry {
         let mut registry = Registry::new(0, 1);
-        areas.iter().for_each(|&area| registry.push(area));
+        for &area in areas {
+            registry.push(area);
+        }
         registry.settle(areas, &[]).expect("it is the only process");
         registry
     }
@@ -212,8 +214,8 @@ mod tests {
             assert!(read(records, from, &registry, &mut touches).is_some());
         }
         let found = look(&mut touches, 0, &registry).unwrap();
-        let says = "bytes 36 to 39 of registered area 0 of process 0 are written by bsp_put of process 1 and written by \
-                    bsp_put of process 2 in one superstep";
+        let says = "bytes 36 to 39 of registered area 0 of process 0 are written by bsp_put of process 1 and written \
+                    by bsp_put of process 2 in one superstep";
         assert_eq!(found.to_string(), says);
         assert_eq!(Conflict::read(&found.words()), Some(found));
         assert_eq!(Conflict::read(&[0; 7]), None);

@@ -40,7 +40,7 @@ pub struct Touch {
     /// From where up to where; not empty.
     pub range: Range<usize>,
     /// Who does it.
-    pub member: usize,
+    pub member: u32,
     /// What the member knows it by.
     pub note: u32,
     /// What is done.
@@ -58,7 +58,7 @@ pub struct Touch {
 /// assert_eq!((first.member, second.member), (1, 2));
 /// ```
 pub fn first_clash(touches: &mut [Touch]) -> Option<(&Touch, &Touch)> {
-    touches.sort_by_key(|touch| (touch.space, touch.range.start));
+    touches.sort_unstable_by_key(|touch| (touch.space, touch.range.start));
     let (first, second) = touches.chunk_by(|a, b| a.space == b.space).find_map(|those| {
         let (mut writes, mut transfers, mut reads) = (Furthest::default(), Furthest::default(), Furthest::default());
         those.iter().find_map(|touch| {
@@ -138,7 +138,13 @@ mod tests {
             let touches = (0..count).map(|note| {
                 let start = below(24);
                 let range = start..start + 1 + below(4);
-                Touch { space: below(2) as u32, range, member: below(3), note: note as u32, how: Use::ALL[below(3)] }
+                Touch {
+                    space: below(2) as u32,
+                    range,
+                    member: below(3) as u32,
+                    note: note as u32,
+                    how: Use::ALL[below(3)],
+                }
             });
             let mut touches: Vec<Touch> = touches.collect();
             let expected = has_any(&touches);

@@ -131,7 +131,7 @@ const MOST: usize = if cfg!(miri) { 3 } else { usize::MAX };
 ///     let checked = config.clone().check(Check::Conflicts);
 ///     let outcome = checked.run(|g| {
 ///         let a = g.array::<usize, Block>(g.size());
-///         g.step(|s| s.update(&a, s.rank(), &[s.rank()]));
+///         g.step(|s| s.update(&a, s.rank()..s.rank() + 1, &[s.rank()]));
 ///     });
 ///     assert!(outcome.is_ok(), "{context}");
 /// });

@@ -65,7 +65,8 @@ impl Core {
         if let Some(found) = watching.find_map(|tenant| tenant.look()) {
             return Ok(Some(found));
         }
-        let mut touched = Vec::new();
+        let mut touched = self.log.watch.touched.borrow_mut();
+        touched.clear();
         self.wire.inbox.borrow_mut().visit(&[Tag::Touch], |from, address, payload| {
             touches::read(payload.bytes()?, from, address.tenant()?, &mut touched)
         })?;

@@ -1,8 +1,10 @@
 //! Sections of areas that members say they read and write, as records.
 //!
 //! ```text
-//! use u32 | note u32 | first element u64 | stride u64 | number of elements u64
+//! use u32 | note u32 | first element u64 | number of elements u64 | stride u64
 //! ```
+//!
+//! A number and a stride of 1 are left out where nothing follows them: most records of many are of one element.
 
 use super::{
     record::{damaged, read_words},
@@ -13,15 +15,23 @@ use fabric::{Touch, Use, first_clash, wire::Writer as _};
 
 /// Appends what a record says of a section: first element, stride and number.
 pub(super) fn write(out: &mut Vec<u8>, how: Use, note: u32, (first, step, count): (usize, isize, usize)) {
-    out.put([u64::from(note) << 32 | how as u64, first as u64, step as u64, count as u64]);
+    out.put([u64::from(note) << 32 | how as u64, first as u64]);
+    if (step, count) != (1, 1) {
+        out.put([count as u64]);
+    }
+    if step != 1 {
+        out.put([step as u64]);
+    }
 }
 
 /// Adds the section of a record. Of one with a stride each element is a range.
 pub(super) fn read(mut bytes: &[u8], member: usize, tenant: u32, touches: &mut Vec<Touch>) -> Result {
-    let [head, first, step, count] = read_words(&mut bytes)?;
+    let [head, first] = read_words(&mut bytes)?;
+    let mut or_one = || if bytes.is_empty() { Ok([1]) } else { read_words(&mut bytes) };
+    let ([count], [step]) = (or_one()?, or_one()?);
     let how = *Use::ALL.get((head & 0xFFFF_FFFF) as usize).ok_or_else(damaged)?;
     let (note, first, step, count) = ((head >> 32) as u32, first as usize, step as isize, count as usize);
-    let mut add = |range| touches.push(Touch { space: tenant, range, member, note, how });
+    let mut add = |range| touches.push(Touch { space: tenant, range, member: member as u32, note, how });
     if step == 1 {
         let end = first.checked_add(count).ok_or_else(damaged)?;
         if count > 0 {
@@ -53,7 +63,7 @@ pub(super) fn look(touches: &mut [Touch], rank: usize, describe: impl Fn(u32) ->
     Some(Clash {
         what: format!("{elements} of what rank {rank} has of the {}", describe(first.space)),
         how: [first, second].map(how),
-        parties: [first, second].map(|touch| Party { rank: touch.member, note: touch.note, at: (0, 0) }),
+        parties: [first, second].map(|touch| Party { rank: touch.member as usize, note: touch.note, at: (0, 0) }),
     })
 }
 
@@ -80,14 +90,10 @@ mod tests {
 
     #[test]
     fn a_damaged_record_is_an_error() {
-        let read = |words: [u64; 4]| {
-            let mut bytes = Vec::new();
-            bytes.put(words);
-            read(&bytes, 0, 0, &mut Vec::new())
-        };
-        assert!(read([0, 5, 1, 2]).is_ok());
-        assert!(read([3, 5, 1, 2]).is_err());
-        assert!(read([0, u64::MAX, 1, 2]).is_err());
-        assert!(read([0, 1, -2i64 as u64, 2]).is_err());
+        let read = |words: &[u64]| read(bytemuck::cast_slice(words), 0, 0, &mut Vec::new());
+        assert!(read(&[0, 5]).is_ok() && read(&[0, 5, 2]).is_ok() && read(&[0, 5, 2, -5i64 as u64]).is_ok());
+        assert!(read(&[3, 5]).is_err() && read(&[0]).is_err());
+        assert!(read(&[0, u64::MAX]).is_err() && read(&[0, u64::MAX - 1, 2]).is_err());
+        assert!(read(&[0, 1, 2, -2i64 as u64]).is_err());
     }
 }

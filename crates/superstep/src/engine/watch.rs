@@ -1,6 +1,7 @@
 //! What a processor notes of a step for the check of conflicts; [`super::conflicts`] says what that is.
 
 use crate::error::place;
+use fabric::Touch;
 use serde::{Deserialize, Serialize};
 use std::{
     cell::{Cell, RefCell},
@@ -12,6 +13,8 @@ use std::{
 pub(crate) struct Watch {
     is_on: Cell<bool>,
     notes: RefCell<Vec<Note>>,
+    /// What all members do to this one's areas; kept for its room.
+    pub(super) touched: RefCell<Vec<Touch>>,
 }
 
 /// One call that writes or reads, or several that follow each other on one line.
@@ -80,10 +83,11 @@ impl Watch {
     }
 
     /// Notes a call, and returns the number of its note, which is never 0.
-    #[cold]
     pub(super) fn note(&self, site: &'static Location<'static>) -> u32 {
         let mut notes = self.notes.borrow_mut();
-        let is_known = notes.last().is_some_and(|last| last.site == site && last.sources.is_none());
+        let is_known = notes
+            .last()
+            .is_some_and(|last| (std::ptr::eq(last.site, site) || last.site == site) && last.sources.is_none());
         if !is_known {
             notes.push(Note { site, sources: None });
         }

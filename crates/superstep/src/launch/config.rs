@@ -288,8 +288,8 @@ impl Config {
     /// ```
     ///
     /// All processes of a run must look for the same; if they do not, its first step fails. A run that looks for
-    /// nothing costs nothing more. One that looks for conflicts takes one more meeting for each step that writes, and at
-    /// most three times as long.
+    /// nothing costs nothing more. One that looks for conflicts takes one more meeting for each step that writes, and
+    /// about three times as long where steps are many puts of one word.
     pub fn check(mut self, check: Check) -> Self {
         self.check = Some(check);
         self

@@ -36,7 +36,11 @@ fn two_ranks_that_write_one_element_are_named_with_both_lines_and_nothing_is_wri
         conflict(g, &[&step, "was written", &by, &its_by, "without an operator"], write);
         assert_eq!(g.step(|s| s.mirror(&a, ..)), (0..40).collect::<Vec<u64>>());
         // The group goes on, with everything that it has.
-        g.step(|s| if s.rank() == last { write(s) });
+        g.step(|s| {
+            if s.rank() == last {
+                write(s);
+            }
+        });
         assert_eq!(g.step(|s| s.gather(&a, &[3, 17, 9])), [7, 8, 9]);
     });
 }
@@ -92,7 +96,11 @@ fn long_writes_are_seen_and_leave_the_array_as_it_was() {
             _ => {}
         });
         a.forall(|i, x| assert_eq!(x, i as u64));
-        g.step(|s| if s.rank() == 1 { s.update(&a, .., &both) });
+        g.step(|s| {
+            if s.rank() == 1 {
+                s.update(&a, .., &both);
+            }
+        });
         a.forall(|_, x| assert_eq!(x, 1));
     });
 }
@@ -149,7 +157,11 @@ fn operators_disjoint_writes_and_a_rank_that_writes_twice_are_no_conflict() {
         });
         // In steps that follow each other, everybody may write the same.
         for rank in 0..p {
-            g.step(|s| if s.rank() == rank { s.update(&a, .., &vec![rank as u64; 3 * p]) });
+            g.step(|s| {
+                if s.rank() == rank {
+                    s.update(&a, .., &vec![rank as u64; 3 * p]);
+                }
+            });
         }
         assert_eq!(g.step(|s| s.mirror(&a, ..)), vec![p as u64 - 1; 3 * p]);
     });
@@ -224,10 +236,8 @@ fn a_transfer_over_what_is_read_is_a_conflict_and_a_put_is_none() {
             1 => drop(s.get(1, &area, 12..20)),
             _ => {}
         };
-        let (by, its_by) = (
-            format!("written without a copy by rank 0 {}", at(line + 2)),
-            format!("read by rank 1 {}", at(line + 3)),
-        );
+        let (by, its_by) =
+            (format!("written without a copy by rank 0 {}", at(line + 2)), format!("read by rank 1 {}", at(line + 3)));
         conflict(g, &["elements 12 to 13 of what rank 1 has", &by, &its_by], over_get);
         conflict(g, &["element 5 of what rank 0 has", "read by rank 1"], |s| match s.rank() {
             0 => s.hp_get(1, &other, 0..6, &area, 0),
@@ -290,9 +300,21 @@ fn ranks_are_those_of_the_step_when_a_member_has_left() {
                 return;
             }
             let me = h.rank();
-            let error = h.try_step(|s| if me == 0 || me == 2 { s.put(3, &[1], &area, 0) }).unwrap_err();
+            let error = h
+                .try_step(|s| {
+                    if me == 0 || me == 2 {
+                        s.put(3, &[1], &area, 0);
+                    }
+                })
+                .unwrap_err();
             check(&error, ErrorKind::Conflict, &["element 0 of what rank 3 has", "by rank 0", "by rank 2"]);
-            let error = h.try_step(|s| if s.rank() < 2 { s.put(2, &[1], &area, 0) }).unwrap_err();
+            let error = h
+                .try_step(|s| {
+                    if s.rank() < 2 {
+                        s.put(2, &[1], &area, 0);
+                    }
+                })
+                .unwrap_err();
             check(&error, ErrorKind::Conflict, &["element 0 of what rank 2 has", "by rank 0", "by rank 1"]);
         });
     });

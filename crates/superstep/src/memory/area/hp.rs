@@ -55,6 +55,8 @@ impl Step {
     ///
     /// `source` is a vector that is given away, or a section of an area of this processor, as `(&area, range)`, which
     /// counts as it is at the boundary. Transfers come before puts, and read everything before any of them writes.
+    /// [`Check::Conflicts`](crate::Check::Conflicts) reports a transfer over what is read, because only this library
+    /// says what becomes of it.
     ///
     /// ```
     /// let values = superstep::Config::new().procs(2).run_all(|g| {

@@ -20,8 +20,7 @@ impl Stamps {
         len: usize,
     ) -> Option<(usize, [Party; 2])> {
         let assigns = |batch: &&Batch<T>| batch.operator.rule == Rule::Any;
-        let of = |delivery: &'_ Box<Delivery<T>>| delivery.batches.iter().filter(assigns).count();
-        let counts = deliveries.iter().map(of);
+        let counts = deliveries.iter().map(|delivery| delivery.batches.iter().filter(assigns).count());
         // Nobody gets in the way of a member that writes alone, unless it has a permutation.
         let is_alone = counts.clone().filter(|&count| count > 0).count() < 2;
         let has_permutation = deliveries.iter().flat_map(|delivery| &delivery.batches).any(|it| permutes(it.note));
