@@ -3,6 +3,7 @@
 use crate::{
     parting::{self, end_anyway, end_handlers, flush},
     phase::{self, Phase},
+    watch::Conflict,
 };
 use fabric::{Failure, mpi, procs::Speaker};
 use std::{
@@ -54,6 +55,8 @@ pub(crate) enum Fault {
     TagCalls(Vec<u64>),
     TagSizes(Vec<u64>),
     Terms,
+    Checks { other: usize },
+    Conflict(Conflict),
 }
 
 impl fmt::Display for Fault {
@@ -123,6 +126,10 @@ impl fmt::Display for Fault {
             Self::TagSizes(sizes) => {
                 write!(f, "the processes have set different tag sizes with bsp_set_tagsize: {}", List(sizes))
             }
+            Self::Checks { other } => {
+                write!(f, "processes 0 and {other} have different values of SUPERSTEP_CHECK")
+            }
+            Self::Conflict(conflict) => conflict.fmt(f),
             Self::Terms => write!(f, "the processes have called it with a different root or a different size"),
         }
     }

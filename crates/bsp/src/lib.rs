@@ -26,4 +26,5 @@ mod program;
 mod queue;
 mod registry;
 mod transfers;
+mod watch;
 mod wishes;

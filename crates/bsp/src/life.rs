@@ -164,7 +164,7 @@ pub(crate) fn begin(asked: i64) {
     phase::take_place(ground.rank(), ground.size());
     failing::begin(ground.speaker(), tell_others);
     watch_thread();
-    let machine = Machine::new(ground, wishes.origin == Origin::Launched);
+    let machine = Machine::new(ground, wishes.origin == Origin::Launched, wishes.watches);
     MACHINE.set(Box::into_raw(Box::new(machine)));
     let _ = BEGAN.set(Instant::now());
     phase::go_to(Phase::Inside);

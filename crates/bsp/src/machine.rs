@@ -7,6 +7,7 @@ use crate::{
     queue::Queue,
     registry::{Area, Registry},
     transfers::{self, Gets},
+    watch::{self, Conflict, Watch},
 };
 use fabric::Pen;
 use std::{
@@ -27,6 +28,8 @@ pub(crate) struct Machine {
     pub(crate) queue: Queue,
     /// What `bsp_alloc` has given that is not the ground's.
     pub(crate) given: HashSet<usize>,
+    /// What this process does to others, where conflicts are looked for.
+    pub(crate) watch: Option<Watch>,
     /// How many bytes of everybody's notes are about registration, at the last boundary.
     registered: usize,
     said: Vec<Words>,
@@ -54,6 +57,9 @@ const ASKS_LONG: u64 = 2;
 const PUTS_SOME: u64 = 4;
 const BLIND: u64 = 8;
 const CLEAR: u64 = 16;
+/// Whether somebody looks for conflicts, and whether there is something to look at.
+const WATCHES: u64 = 32;
+const TOUCHES: u64 = 64;
 
 /// The call that ends a superstep now, by its code plus 1. A function of the program or a signal handler may run
 /// meanwhile, and the call may be left by a longjmp. An atomic, because of those.
@@ -65,7 +71,8 @@ pub(crate) fn is_under_way() -> bool {
 }
 
 impl Machine {
-    pub(crate) fn new(mut ground: Box<dyn Ground>, is_launched: bool) -> Self {
+    /// The state of a process that has begun, and that looks for conflicts if `watches`.
+    pub(crate) fn new(mut ground: Box<dyn Ground>, is_launched: bool, watches: bool) -> Self {
         const { assert!(CHANNELS == 2 && STREAMS == 4) };
         let (rank, size) = (ground.rank(), ground.size());
         let (out, answers) = (ground.streams(0), ground.streams(1));
@@ -81,6 +88,7 @@ impl Machine {
             gets: Gets::default(),
             queue: Queue::new(size),
             given: HashSet::new(),
+            watch: watches.then(|| Watch::new(rank, size)),
             registered: 0,
             said: Vec::with_capacity(size),
             steps: 0,
@@ -109,6 +117,9 @@ impl Machine {
         if pushes + pops > 0 {
             self.note_registrations(ending);
         }
+        if self.watch.is_some() {
+            self.tell_touches(ending);
+        }
         self.queue.close(&mut self.out);
         let mine: Words = [ending.code(), flags, pushes, pops, tag_calls, tag_size, terms];
         self.turn(0, ending, &mine);
@@ -120,6 +131,9 @@ impl Machine {
         }
         if !is_alike {
             self.check(ending, &mine);
+        }
+        if all & TOUCHES != 0 {
+            self.look_for_conflicts(ending);
         }
         if all & ASKS != 0 {
             self.answer(ending, &mine, all);
@@ -162,6 +176,10 @@ impl Machine {
             let names = [0, other].map(|rank| Ending::name_of(self.said[rank][word::ENDING]));
             fail_together(ending.name(), &Fault::Endings { other, names });
         }
+        let watches = |said: &Words| said[word::FLAGS] & WATCHES != 0;
+        if let Some(other) = self.said.iter().position(|said| watches(said) != watches(&self.said[0])) {
+            fail_together(ending.name(), &Fault::Checks { other });
+        }
         let values = |at: usize| self.said.iter().map(|said| said[at]).collect::<Vec<u64>>();
         if differ(word::PUSHES).is_some() {
             fail_together(ending.name(), &Fault::Pushes(values(word::PUSHES)));
@@ -184,6 +202,9 @@ impl Machine {
     fn flags(&self) -> u64 {
         let puts = self.out.chunks_exact(STREAMS).any(|streams| !streams[PUTS].is_empty());
         let mut flags = if puts { PUTS_SOME } else { 0 };
+        if let Some(watch) = &self.watch {
+            flags |= WATCHES | if watch.is_empty() { 0 } else { TOUCHES };
+        }
         if !self.gets.is_empty() {
             flags |= ASKS;
         }
@@ -220,6 +241,35 @@ impl Machine {
         }
     }
 
+    /// Tells everybody what I do to its memory.
+    #[cold]
+    fn tell_touches(&mut self, ending: Ending) {
+        let Some(watch) = &mut self.watch else { return };
+        for to in 0..self.size {
+            if !watch.tell(to, &mut self.out[to * STREAMS + NOTES]) {
+                fail(ending.name(), Fault::OutOfMemory);
+            }
+        }
+    }
+
+    /// Looks for conflicts in my memory, and hears what the others have found in theirs.
+    #[cold]
+    fn look_for_conflicts(&mut self, ending: Ending) {
+        let mut touches = Vec::new();
+        for from in 0..self.size {
+            let records = watch::split(self.ground.incoming(0, from, NOTES)).map(|(_, records)| records);
+            if records.and_then(|records| watch::read(records, from, &self.registry, &mut touches)).is_none() {
+                fail(ending.name(), Fault::Damaged { from });
+            }
+        }
+        let found = watch::look(&mut touches, self.rank, &self.registry);
+        let mine = found.map_or(Words::default(), |found| found.words());
+        self.turn(1, ending, &mine);
+        if let Some(found) = self.said.iter().find_map(Conflict::read) {
+            fail_together(ending.name(), &Fault::Conflict(found));
+        }
+    }
+
     /// Tells everybody what I register: how many areas and ends, and which.
     fn note_registrations(&mut self, ending: Ending) {
         let (areas, ends) = self.registry.tell();
@@ -235,7 +285,10 @@ impl Machine {
 
     /// What a collective has moved here from a process, and what that process has registered.
     fn notes(&self, from: usize) -> Option<(&[u8], &[u8])> {
-        let notes = self.ground.incoming(0, from, NOTES);
+        let mut notes = self.ground.incoming(0, from, NOTES);
+        if self.watch.is_some() {
+            notes = watch::split(notes)?.0;
+        }
         notes.split_at_checked(notes.len().checked_sub(self.registered)?)
     }
 

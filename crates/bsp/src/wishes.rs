@@ -16,6 +16,8 @@ pub(crate) enum Origin {
 pub(crate) struct Wishes {
     pub(crate) procs: Option<usize>,
     pub(crate) origin: Origin,
+    /// Whether conflicts are looked for.
+    pub(crate) watches: bool,
 }
 
 impl Wishes {
@@ -39,7 +41,13 @@ impl Wishes {
         for name in ["BSP_PROCS", "SUPERSTEP_PROCS"] {
             procs = procs.or(settings::read(name, &wanted, number).unwrap_or_else(|wrong| bad(wrong)));
         }
-        Self { procs, origin }
+        let watches = settings::read("SUPERSTEP_CHECK", "none or conflicts", |text| match text {
+            "none" => Some(false),
+            "conflicts" => Some(true),
+            _ => None,
+        });
+        let watches = watches.unwrap_or_else(|wrong| bad(wrong)).unwrap_or(false);
+        Self { procs, origin, watches }
     }
 
     /// How many processes there can be.

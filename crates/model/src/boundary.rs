@@ -1,18 +1,16 @@
 //! The boundary of a step: the one function that says what happens when (S1 to S3).
 
 use crate::{
+    conflict,
     layout::{elements, indices},
     model::{Array, Group, Model, Variable},
     program::{Act, Call, Deed, Step, Writes},
-    told::Told,
-    value::{Op, Value, below, total, up_to},
+    told::{Conflicts, Told},
+    value::{Op, Value, Write, below, total, up_to},
 };
 
 /// Each rank's copy of a variable, and whether it was written.
 type Copies = (Vec<Value>, Vec<bool>);
-
-/// A write to an element: where, which bits, and how it meets others.
-type Write = (usize, u64, Op);
 
 impl Model {
     /// Closes a step of the group at hand.
@@ -24,6 +22,12 @@ impl Model {
             self.tell_own(self.group().members[rank]);
             self.tell_refusals(step, rank);
         }
+        let found = if self.has_conflict(step, &stays) {
+            if step.fault.is_some() { Conflicts::Perhaps } else { Conflicts::Some }
+        } else {
+            Conflicts::None
+        };
+        self.conflicts = self.conflicts.max(found);
         if let Some(fault) = step.fault {
             self.fail(fault.kind(), &stays, before);
             return;
@@ -34,12 +38,8 @@ impl Model {
         // (c) Puts, updates and combines are committed.
         let messages = transfer(group, step, &stays);
         let prefixes = prefixes(group, step);
-        let of = |number: usize, rank: usize| {
-            if stays.contains(&rank) { writes(group, step, number, rank) } else { Vec::new() }
-        };
-        let ranks = 0..group.members.len();
         let all: Vec<Vec<Vec<Write>>> =
-            (0..group.arrays.len()).map(|number| ranks.clone().map(|rank| of(number, rank)).collect()).collect();
+            (0..group.arrays.len()).map(|number| all_writes(group, step, number, &stays)).collect();
         for (number, writes) in all.iter().enumerate() {
             commit(group, number, writes);
         }
@@ -86,6 +86,13 @@ impl Model {
         }
         self.tell_place();
         self.tell_state();
+    }
+
+    /// Whether calls of the step get in each other's way.
+    fn has_conflict(&self, step: &Step, stays: &[usize]) -> bool {
+        let group = self.group();
+        let in_array = |number: usize| conflict::in_writes(group, number, &all_writes(group, step, number, stays));
+        conflict::in_areas(step, stays) || (0..group.arrays.len()).any(in_array)
     }
 
     /// S1: a processor's own copies and parts change at once, and nothing else does. What was done to parts in a step
@@ -177,8 +184,12 @@ impl Model {
             mine.map(|index| (to[index], source.values[index], Op::Any)).collect()
         };
         let writes: Vec<Vec<Write>> = (0..group.members.len()).map(of).collect();
+        let is_none = conflict::in_permutation(group, dst, to);
         commit(group, dst, &writes);
         group.close();
+        if is_none {
+            self.conflicts = Conflicts::Some;
+        }
         self.tell_place();
         self.tell_state();
     }
@@ -252,6 +263,12 @@ fn prefixes(group: &Group, step: &Step) -> Vec<Option<Vec<Value>>> {
         _ => None,
     };
     step.calls.iter().map(prefix).collect()
+}
+
+/// What each rank writes to an array in a step.
+fn all_writes(group: &Group, step: &Step, number: usize, stays: &[usize]) -> Vec<Vec<Write>> {
+    let of = |rank| if stays.contains(&rank) { writes(group, step, number, rank) } else { Vec::new() };
+    (0..group.members.len()).map(of).collect()
 }
 
 /// What a rank writes to an array in a step, in the order of issue.

@@ -6,7 +6,7 @@ use crate::{
     paged::Paged,
     program::{Body, Made, Program, Stage},
     split::How,
-    told::Told,
+    told::{Conflicts, Told},
     value::{Op, Value, total},
 };
 use std::ops::Range;
@@ -174,12 +174,14 @@ pub(crate) type Visit<'a> = dyn FnMut(&Model, &[(usize, usize)], usize, &Body) +
 pub(crate) struct Model {
     pub(crate) groups: Vec<Group>,
     told: Vec<Vec<Told>>,
+    /// What looking for conflicts has found so far.
+    pub(crate) conflicts: Conflicts,
 }
 
 impl Model {
     /// A program that has just begun.
     pub(crate) fn new(procs: usize, first_step: u64) -> Self {
-        let mut model = Self { groups: Vec::new(), told: vec![Vec::new(); procs] };
+        let mut model = Self { groups: Vec::new(), told: vec![Vec::new(); procs], conflicts: Conflicts::None };
         model.open(0, (0..procs).collect(), first_step, None);
         model
     }
@@ -315,4 +317,19 @@ pub fn expected(program: &Program) -> Vec<Vec<Told>> {
     let mut model = Model::new(program.procs, program.first_step);
     model.live(&program.body, &mut Trail::new(), &mut |_, _, _, _| ());
     model.into_told()
+}
+
+/// Looks for conflicts in a program.
+///
+/// ```
+/// use superstep_model::{Choices, Conflicts, conflicts, generate};
+///
+/// let found = |seed| conflicts(&generate(&mut Choices::of_seed(seed), 4).0);
+/// assert!((0..100).any(|seed| found(seed) == Conflicts::None));
+/// assert!((0..100).any(|seed| found(seed) == Conflicts::Some));
+/// ```
+pub fn conflicts(program: &Program) -> Conflicts {
+    let mut model = Model::new(program.procs, program.first_step);
+    model.live(&program.body, &mut Trail::new(), &mut |_, _, _, _| ());
+    model.conflicts
 }

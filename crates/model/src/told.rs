@@ -94,3 +94,15 @@ pub fn difference(expected: &[Told], found: &[Told]) -> Option<String> {
     let expected = expected.get(at).map_or("nothing".to_owned(), |told| format!("{told:?}"));
     Some(format!("told {at} {}, and the model says {expected}{place}", words(found.get(at))))
 }
+
+/// What looking for conflicts finds in a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Conflicts {
+    /// There are none.
+    #[default]
+    None,
+    /// There is one in a step that fails for another reason as well, and either may be said.
+    Perhaps,
+    /// There is one in a step that would not fail.
+    Some,
+}

@@ -238,3 +238,6 @@ pub(crate) fn below(values: &[Option<Value>], rank: usize, op: Op, like: &Value)
 pub(crate) fn up_to(values: &[Option<Value>], rank: usize, op: Op) -> Option<Value> {
     joined(found_below(values, rank, op), values[rank].clone(), op)
 }
+
+/// A write to an element: where, which bits, and how it meets others.
+pub(crate) type Write = (usize, u64, Op);

@@ -6,6 +6,9 @@ pub mod arrays {}
 #[doc = include_str!("../guide/bsplib.md")]
 pub mod bsplib {}
 
+#[doc = include_str!("../guide/checks.md")]
+pub mod checks {}
+
 #[doc = include_str!("../guide/coherence.md")]
 pub mod coherence {}
 

@@ -5,7 +5,7 @@ mod environment;
 mod resolve;
 mod simulated;
 
-pub use config::{Config, Fabric};
+pub use config::{Check, Config, Fabric};
 #[cfg(fuzzing)]
 pub use environment::fuzz_environment;
 pub(crate) use environment::{forked_sizes, launched_procs};
@@ -111,6 +111,7 @@ impl Config {
     #[track_caller]
     pub fn run_all<R: Outcome<T>, T: Send>(&self, body: impl Fn(&mut Group) -> R + Sync) -> Result<Vec<T>> {
         let (procs, fabric, plan, options) = self.resolve()?;
+        let watches = self.watches()?;
         if threads::is_processor() {
             let message = "a run was started inside a run; split the group instead, or wait until the run has ended";
             return Err(Error::new(ErrorKind::NestedRun, message));
@@ -119,7 +120,7 @@ impl Config {
         let (site, causes, values) = (Location::caller(), Causes::default(), Mutex::new(Vec::new()));
         start(procs, (fabric, &plan), options, &causes, &|circle| {
             let rank = circle.rank();
-            let value = be_processor(circle, &body, site, self.first_step, causes.clone())?;
+            let value = be_processor(circle, &body, site, (self.first_step, watches), causes.clone())?;
             values.lock().unwrap_or_else(PoisonError::into_inner).push((rank, value));
             Ok(())
         })?;
@@ -165,7 +166,7 @@ fn be_processor<R: Outcome<T>, T>(
     circle: Box<dyn Circle>,
     body: &(impl Fn(&mut Group) -> R + Sync),
     site: &'static Location<'static>,
-    first_step: u64,
+    (first_step, watches): (u64, bool),
     causes: Causes,
 ) -> Result<T, Failure> {
     let (alarm, rank) = (circle.alarm(), circle.rank());
@@ -173,6 +174,9 @@ fn be_processor<R: Outcome<T>, T>(
     // The alarm is raised before anything of the program is dropped: that may panic, or wait for another processor.
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let mut root = Group::root(circle, site, first_step, causes);
+        if watches {
+            root.core().watch();
+        }
         let returned = body(&mut root).outcome();
         root.core().end_run(returned, R::MAY_FAIL, site)
     }));

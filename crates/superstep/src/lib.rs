@@ -61,7 +61,7 @@ pub use algo::containers;
 pub use engine::{Group, Local, Max, Min, Pending, Step, Sum};
 pub use epoch::{Epoch, Object, Volatile, VolatileArray};
 pub use error::{Error, ErrorKind, Result};
-pub use launch::{Config, Fabric, cores, run, run_all};
+pub use launch::{Check, Config, Fabric, cores, run, run_all};
 pub use memory::{Area, Array, Block, Cyclic, Paged, Queue, Shared};
 
 // What stands in a module of its own can be named here as well, by programs that have no line for each module.

@@ -124,9 +124,23 @@ fn most() -> usize {
     number("SUPERSTEP_TEST_MOST").map_or(if cfg!(miri) { 3 } else { usize::MAX }, |most| most as usize)
 }
 
-/// Hands every configuration to `run`, with words that say which one it is.
+/// Hands every configuration that the claims are run with to `run`, with words that say which one it is: for a claim
+/// that needs settings of its own.
+///
+/// ```
+/// use superstep::{Block, Check, testing};
+///
+/// testing::for_each(&[2, 3], |config, context| {
+///     let checked = config.clone().check(Check::Conflicts);
+///     let outcome = checked.run(|g| {
+///         let a = g.array::<usize, Block>(g.size());
+///         g.step(|s| s.update(&a, s.rank()..s.rank() + 1, &[s.rank()]));
+///     });
+///     assert!(outcome.is_ok(), "{context}");
+/// });
+/// ```
 #[track_caller]
-fn for_each(sizes: &[usize], run: impl Fn(&Config, &str)) {
+pub fn for_each(sizes: &[usize], run: impl Fn(&Config, &str)) {
     if let Some(procs) = launch::launched_procs() {
         // The launcher has decided how many there are, and whoever was started must take part in the same runs.
         if sizes.contains(&procs) {

@@ -11,6 +11,7 @@ use crate::{
     queue::Message,
     registry::{Area, Missing},
     transfers,
+    watch::Call,
 };
 
 type Name = &'static str;
@@ -91,10 +92,16 @@ fn transfer(
 #[inline]
 pub(super) fn put(name: Name, pid: i64, source: usize, target: usize, at: (i64, i64)) {
     let machine = machine(name);
-    let Some(Transfer { rank, slot, offset, len }) = transfer(name, machine, pid, target, at, (source, "the source"))
-    else {
-        return;
-    };
+    let Some(to) = transfer(name, machine, pid, target, at, (source, "the source")) else { return };
+    if let Some(watch) = &mut machine.watch {
+        watch.touch(Call::Put, to.rank, (to.slot, to.offset, to.len));
+    }
+    put_to(name, machine, source, &to);
+}
+
+#[inline]
+fn put_to(name: Name, machine: &mut Machine, source: usize, to: &Transfer) {
+    let &Transfer { rank, slot, offset, len } = to;
     let stream = &mut machine.out[rank * STREAMS + PUTS];
     // SAFETY: M1: the program has as many bytes there.
     let bytes = unsafe { program::bytes(source, len) };
@@ -106,8 +113,16 @@ pub(super) fn put(name: Name, pid: i64, source: usize, target: usize, at: (i64, 
 #[inline]
 pub(super) fn get(name: Name, pid: i64, source: usize, target: usize, at: (i64, i64)) {
     let machine = machine(name);
-    let other = (target, "the destination");
-    let Some(Transfer { rank, slot, offset, len }) = transfer(name, machine, pid, source, at, other) else { return };
+    let Some(from) = transfer(name, machine, pid, source, at, (target, "the destination")) else { return };
+    if let Some(watch) = &mut machine.watch {
+        watch.touch(Call::Get, from.rank, (from.slot, from.offset, from.len));
+    }
+    get_from(name, machine, target, &from);
+}
+
+#[inline]
+fn get_from(name: Name, machine: &mut Machine, target: usize, from: &Transfer) {
+    let &Transfer { rank, slot, offset, len } = from;
     let there = machine.registry.area(slot, rank).address + offset;
     let stream = &mut machine.out[rank * STREAMS + GETS];
     if !machine.gets.ask(stream, rank, (slot, offset, there), (target, len)) {
@@ -122,10 +137,12 @@ fn is_direct(machine: &Machine, rank: usize, address: usize, len: usize) -> bool
 
 pub(super) fn hp_put(name: Name, pid: i64, source: usize, target: usize, at: (i64, i64)) {
     let this = machine(name);
-    let Some(Transfer { rank, slot, offset, len }) = transfer(name, this, pid, target, at, (source, "the source"))
-    else {
-        return;
-    };
+    let Some(to) = transfer(name, this, pid, target, at, (source, "the source")) else { return };
+    let Transfer { rank, slot, offset, len } = to;
+    if let Some(watch) = &mut this.watch {
+        watch.touch(Call::HpPut, rank, (slot, offset, len));
+        watch.touch_mine(Call::HpPutSource, source, len);
+    }
     let address = this.registry.area(slot, rank).address + offset;
     if is_direct(this, rank, address, len) {
         // SAFETY: M1, for this process and for the other one, which has registered them. The program leaves them alone.
@@ -139,13 +156,17 @@ pub(super) fn hp_put(name: Name, pid: i64, source: usize, target: usize, at: (i6
             return;
         }
     }
-    put(name, pid, source, target, at);
+    put_to(name, this, source, &to);
 }
 
 pub(super) fn hp_get(name: Name, pid: i64, source: usize, target: usize, at: (i64, i64)) {
     let this = machine(name);
-    let other = (target, "the destination");
-    let Some(Transfer { rank, slot, offset, len }) = transfer(name, this, pid, source, at, other) else { return };
+    let Some(from) = transfer(name, this, pid, source, at, (target, "the destination")) else { return };
+    let Transfer { rank, slot, offset, len } = from;
+    if let Some(watch) = &mut this.watch {
+        watch.touch(Call::HpGet, rank, (slot, offset, len));
+        watch.touch_mine(Call::HpGetTarget, target, len);
+    }
     let address = this.registry.area(slot, rank).address + offset;
     if is_direct(this, rank, address, len) {
         if rank == this.rank {
@@ -161,7 +182,7 @@ pub(super) fn hp_get(name: Name, pid: i64, source: usize, target: usize, at: (i6
             return;
         }
     }
-    get(name, pid, source, target, at);
+    get_from(name, this, target, &from);
 }
 
 /// Sets the tag size and returns the one before.

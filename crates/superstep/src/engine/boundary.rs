@@ -76,6 +76,7 @@ impl Core {
         }
         self.meet(mine, melded)?;
         let outcome = self.hand_over(occasion, melded);
+        self.log.watch.clear();
         let mut registry = self.registry.borrow_mut();
         registry.keep_fresh();
         if outcome.is_ok() {

@@ -51,6 +51,8 @@ pub(crate) mod flags {
     pub(crate) const DOUBTS: u32 = 1 << 13;
     /// Somebody has ended with an error, which is what counts, wherever the others are; the body is that error.
     pub(crate) const GAVE_UP: u32 = 1 << 14;
+    /// Somebody has noted what could get in another's way: owners look for conflicts.
+    pub(crate) const WATCHED: u32 = 1 << 15;
 }
 
 pub(crate) const HEADER: usize = 16;

@@ -83,10 +83,12 @@ impl Core {
         first_step: u64,
         causes: Causes,
     ) -> Rc<Self> {
+        let log = Log::default();
+        log.watch.set(parent.is_some_and(|parent| parent.log.watch.is_on()));
         let parent = parent.map(|parent| Rc::clone(&parent.member));
         Rc::new(Self {
             member: Rc::new(Membership::new(&*circle, parent, of_parent, site, first_step)),
-            log: Log::default(),
+            log,
             wire: Wire::new(circle),
             registry: RefCell::default(),
             let_go: RefCell::default(),

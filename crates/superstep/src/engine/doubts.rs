@@ -5,6 +5,9 @@
 //! elements of a tenant, where the owner alone calls the operator. Where an operator may refuse or panic there, members
 //! try it before they commit anything and meet once more to say how that went: either all of them commit, or none does
 //! and all have the same error. Steps with operators that cannot fail, such as the library's on numbers, go without.
+//!
+//! A conflict is seen by one owner as well, so where these are looked for ([`super::conflicts`]) it is said at the same
+//! meeting.
 
 use super::{
     contribution::{Body, Contribution, Portion, flags},
@@ -16,6 +19,10 @@ use super::{
 use crate::error::{Error, Result};
 use fabric::{Meld, Melded};
 
+/// What a report is about, in its first byte.
+const REFUSED: u8 = 0;
+const CONFLICT: u8 = 1;
+
 /// The first report that is not empty.
 struct FirstReport;
 
@@ -25,11 +32,16 @@ impl Meld for FirstReport {
     }
 }
 
+/// The report of an error.
+fn refused(error: &Error) -> Vec<u8> {
+    [&[REFUSED], &*error.report()].concat()
+}
+
 impl Core {
     /// Tries what may be refused on some members alone. The inner error is everybody's, and undoes the step.
     #[inline]
     pub(super) fn resolve_doubts(&self, met: &Met<'_>) -> Result<Result> {
-        let on_tenants = met.has(flags::DOUBTS);
+        let on_tenants = met.has(flags::DOUBTS | flags::WATCHED);
         if on_tenants || self.log.items.borrow().has_doubts() { self.try_doubtful(met, on_tenants) } else { Ok(Ok(())) }
     }
 
@@ -40,16 +52,19 @@ impl Core {
                 self.carry(met.stayed)?;
             }
         }
-        let mut outcome = guard(|| self.conclude_doubtful(met));
-        if outcome.is_ok() && on_tenants {
-            outcome = self.attempt_changed();
-        }
-        let report = outcome.err().map(|error| self.placed(error).report());
+        let clash = if met.has(flags::WATCHED) { self.look_for_conflicts()? } else { None };
+        let report = match clash {
+            Some(clash) => clash.report(CONFLICT),
+            None => self.attempt_all(met).map_or_else(|error| refused(&self.placed(error)), |()| Vec::new()),
+        };
         let mut reports = Melded::default();
-        self.wire.circle_mut().meet(report.as_deref().unwrap_or_default(), &mut FirstReport, &mut reports)?;
-        if reports.total.is_empty() {
-            return if on_tenants { self.commit_changed().map(Ok) } else { Ok(Ok(())) };
-        }
+        self.wire.circle_mut().meet(&report, &mut FirstReport, &mut reports)?;
+        let error = match reports.total.split_first() {
+            None if on_tenants => return self.commit_changed().map(Ok),
+            None => return Ok(Ok(())),
+            Some((&CONFLICT, clash)) => self.conflict(clash)?,
+            Some((_, report)) => Error::read(self.processor, report),
+        };
         if on_tenants {
             let registry = self.registry.borrow();
             let changed = registry.changed.borrow();
@@ -57,7 +72,13 @@ impl Core {
             // These keep no values that could unwind.
             tenants.for_each(|tenant| tenant.abandon(&mut Vec::new()));
         }
-        Ok(Err(Error::read(self.processor, &reports.total)))
+        Ok(Err(error))
+    }
+
+    /// Tries everything that may be refused.
+    fn attempt_all(&self, met: &Met<'_>) -> Result {
+        guard(|| self.conclude_doubtful(met))?;
+        if met.has(flags::DOUBTS) { self.attempt_changed() } else { Ok(()) }
     }
 
     /// Gives those prefixes their values that may be refused.

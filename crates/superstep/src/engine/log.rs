@@ -5,6 +5,7 @@ use super::{
     items::{Item, Items},
     membership::StepMark,
     tenant::Contributes,
+    watch::Watch,
 };
 use crate::error::Error;
 use std::{
@@ -28,6 +29,8 @@ pub(crate) struct Log {
     pub(super) flags: Cell<u32>,
     /// Why the boundary at hand is to fail for all.
     pub(super) failing: RefCell<Option<Error>>,
+    /// What was noted for the check of conflicts.
+    pub(crate) watch: Watch,
     /// What of outer groups the body of a step has written, and which step that was.
     outer: RefCell<(StepMark, Vec<Rc<dyn Contributes>>)>,
 }
@@ -47,6 +50,7 @@ impl Log {
     pub(super) fn abandon(&self) {
         self.failing.take();
         self.items.borrow_mut().clear();
+        self.watch.clear();
     }
 
     /// Notes that the body of `step` has written something of an outer group.

@@ -8,15 +8,16 @@
 //! A file uses only files below it; from the lowest to the highest:
 //!
 //! - `scale`, `value`, `fingerprint`, `operators`, `arithmetic`, `fold`: values, and how they combine;
-//! - `record`, `exchange`, `contribution`: what travels;
+//! - `record`, `exchange`, `contribution`, `watch`, `touches`: what travels;
 //! - `membership`, `items`, `tenant`, `registry`, `meld`, `log`, `wire`, `pending`: the parts of a `Core`;
 //! - `core`: all of them together;
-//! - `checks`, `phases`, `doubts`, `boundary`: the boundary;
+//! - `checks`, `phases`, `conflicts`, `doubts`, `boundary`: the boundary;
 //! - `outcome`, `settle`, `step`, `group`, `failing`, `forms`, `share`, `split`: what a program sees.
 
 mod arithmetic;
 mod boundary;
 mod checks;
+mod conflicts;
 mod contribution;
 mod core;
 mod doubts;
@@ -42,7 +43,9 @@ mod share;
 mod split;
 mod step;
 mod tenant;
+mod touches;
 mod value;
+mod watch;
 mod wire;
 
 pub(crate) use self::core::{Core, Lease, give_up};
@@ -58,12 +61,13 @@ pub(crate) use share::{Mine, Subgroup};
 pub(crate) use split::{Handover, run_split};
 pub(crate) use tenant::{
     Abandons, Answers, Attempts, Awaited, Buried, CARRIED, Carries, Carrying, Commits, Contributes, Hooks, Lends,
-    Receives, Renumbers, Sends, Sent, SideChannel, Tenant, Transfers, Turns, departed, hooks,
+    Receives, Renumbers, Sends, Sent, SideChannel, Tenant, Transfers, Turns, Watches, departed, hooks,
 };
 pub(crate) use value::{
     AsElements, AsValue, Codec, decode, decode_into, decode_next, decode_plain, encode, encode_next, is_fixed,
     owned_bytes,
 };
+pub(crate) use watch::{Clash, How, Party, permutes};
 
 pub use forms::{By, Every, Split, Splitting, Weighted};
 pub use group::{Ancestor, Group};

@@ -44,7 +44,7 @@ impl Core {
         // (c) Puts, updates and combines are committed.
         self.conclude(met)?;
         if met.has(flags::POSTED) {
-            self.hand_out(&mut inbox, met.has(flags::DOUBTS))?;
+            self.hand_out(&mut inbox, met.has(flags::DOUBTS | flags::WATCHED))?;
             if met.has(flags::CARRIES) {
                 self.carry(met.stayed)?;
             }

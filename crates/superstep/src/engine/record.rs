@@ -63,6 +63,8 @@ fabric::tags! {
         Notice,
         /// Answer it after everything is committed.
         ReadAfter,
+        /// Know what its sender does to a section: conflicts are looked for.
+        Touch,
         /// Forget what its sender has posted before it for this boundary: the step that posted it never closed.
         Recall,
     }

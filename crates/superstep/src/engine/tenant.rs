@@ -3,7 +3,7 @@
 //! The engine knows no kind of tenant. It knows the phases of a boundary (rule S2), and one small trait for each; a
 //! tenant implements those that it needs and names them in its [`Hooks`].
 
-use super::{exchange::Outbox, fingerprint::Occasion, membership::Membership, record::Payload};
+use super::{exchange::Outbox, fingerprint::Occasion, membership::Membership, record::Payload, watch::Clash};
 use crate::error::{Error, ErrorKind, Result};
 use fabric::Circle;
 use std::{any::Any, rc::Rc};
@@ -37,6 +37,7 @@ pub(crate) struct Hooks {
     pub(crate) transfers: Option<Rc<dyn Transfers>>,
     pub(crate) receives: Option<Rc<dyn Receives>>,
     pub(crate) carries: Option<Rc<dyn Carries>>,
+    pub(crate) watches: Option<Rc<dyn Watches>>,
     pub(crate) attempts: Option<Rc<dyn Attempts>>,
     pub(crate) commits: Option<Rc<dyn Commits>>,
     /// Answers reads after everything is committed.
@@ -115,6 +116,13 @@ pub(crate) trait Receives {
 pub(crate) trait Carries {
     /// Its memory, if something is carried out of it or into it.
     fn carry(&self, number: u32) -> Option<Box<dyn Carrying + '_>>;
+}
+
+/// Before the commit, where conflicts are looked for: a tenant that keeps records until all are here, and knows who
+/// writes what.
+pub(crate) trait Watches {
+    /// The first conflict among the records that have come.
+    fn look(&self) -> Option<Clash>;
 }
 
 /// Before the commit: a tenant that keeps records until all are here, and may refuse some.

@@ -108,6 +108,29 @@ impl Display for Fabric {
     }
 }
 
+/// What a run looks for besides doing its work.
+///
+/// ```
+/// use superstep::{Block, Check, Config, ErrorKind};
+///
+/// let race = |check| Config::new().procs(2).check(check).run(|g| {
+///     let a = g.array::<usize, Block>(4);
+///     g.step(|s| s.update(&a, 3..4, &[s.rank()]));
+/// });
+/// assert!(race(Check::None).is_ok());
+/// assert_eq!(race(Check::Conflicts).unwrap_err().kind(), ErrorKind::Conflict);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Check {
+    /// Nothing.
+    #[default]
+    None,
+    /// Members of a group whose calls in one step get in each other's way; the [guide](crate::guide::checks) says which
+    /// do.
+    Conflicts,
+}
+
 /// The settings of a run. What is set here wins over the environment; what is set in neither is found out.
 ///
 /// | setting | variable | unless set |
@@ -120,6 +143,7 @@ impl Display for Fabric {
 /// | [`stack_bytes`](Self::stack_bytes) | `SUPERSTEP_STACK_BYTES` | 64 MiB |
 /// | [`wait_notice`](Self::wait_notice) | `SUPERSTEP_WAIT_NOTICE`: seconds, 0 is off | 10 s |
 /// | [`wait_limit`](Self::wait_limit) | `SUPERSTEP_WAIT_LIMIT`: seconds, 0 is off | off |
+/// | [`check`](Self::check) | `SUPERSTEP_CHECK`: `none` or `conflicts` | none |
 /// | [`faults`](Self::faults) of the simulator | `SUPERSTEP_SIM_FAULTS`: names with commas between | none |
 /// | [`cost`](Self::cost) of its machine | `SUPERSTEP_SIM_COST`: r,g,l in Mflop/s, ns and us | 1000,10,10 |
 /// | [`trace`](Self::trace) of what it does | `SUPERSTEP_SIM_TRACE`: `0` or `1`, printed | none |
@@ -139,6 +163,7 @@ pub struct Config {
     pub(super) stack_bytes: Option<usize>,
     pub(super) wait_notice: Option<Duration>,
     pub(super) wait_limit: Option<Duration>,
+    pub(super) check: Option<Check>,
     pub(super) first_step: u64,
     pub(super) simulated: Simulated,
 }
@@ -243,6 +268,30 @@ impl Config {
     /// ```
     pub fn wait_limit(mut self, after: Duration) -> Self {
         self.wait_limit = Some(after);
+        self
+    }
+
+    /// Sets what the run looks for. With [`Check::Conflicts`] a step fails on all members of its group, and leaves all
+    /// data as it was, if two of them write one element without an operator, or if one of them writes without a copy
+    /// what is read. The error names both with their lines; the [guide](crate::guide::checks) says more.
+    ///
+    /// ```
+    /// use superstep::{Check, Config};
+    ///
+    /// let error = Config::new().procs(3).check(Check::Conflicts).run(|g| {
+    ///     let area = g.area::<u8>(4);
+    ///     g.step(|s| s.put(0, &[7, 8], &area, s.rank()));
+    /// });
+    /// let text = error.unwrap_err().to_string();
+    /// assert!(text.starts_with("step 1 of group 0: element 1 of what rank 0 has of the area of u8"));
+    /// assert!(text.contains("was written by rank 0") && text.contains("by rank 1"));
+    /// ```
+    ///
+    /// All processes of a run must look for the same; if they do not, its first step fails. A run that looks for
+    /// nothing costs nothing more. One that looks for conflicts takes one more meeting for each step that writes, and
+    /// about three times as long where steps are many puts of one word.
+    pub fn check(mut self, check: Check) -> Self {
+        self.check = Some(check);
         self
     }
 

@@ -1,7 +1,7 @@
 //! The settings of the environment.
 
 use super::{
-    config::{Config, Fabric},
+    config::{Check, Config, Fabric},
     simulated::Simulated,
 };
 use crate::error::{Error, ErrorKind, Result};
@@ -43,12 +43,18 @@ impl Environment {
             "1" => Some(true),
             _ => None,
         };
+        let check = |text: &str| match text {
+            "none" => Some(Check::None),
+            "conflicts" => Some(Check::Conflicts),
+            _ => None,
+        };
         let limits = Limits::from_environment().map_err(|why| Error::new(ErrorKind::BadConfig, why))?;
         let config = Config {
             procs: one("SUPERSTEP_PROCS", "a number of processors, at least 1", number)?,
             fabric: one("SUPERSTEP_FABRIC", "threads, procs, mpi, sim or sim-shared", fabric)?,
             pin: one("SUPERSTEP_PIN", "0 or 1", switch)?,
             stack_bytes: one("SUPERSTEP_STACK_BYTES", "a number of bytes, at least 1", number)?,
+            check: one("SUPERSTEP_CHECK", "none or conflicts", check)?,
             simulated: Simulated::read().map_err(|wrong| Error::new(ErrorKind::BadConfig, wrong.to_string()))?,
             ..Config::default()
         };

@@ -1,7 +1,7 @@
 //! What a run's settings come to: the program's own, the environment's, and what is found out.
 
 use super::{
-    config::{Config, Fabric},
+    config::{Check, Config, Fabric},
     environment::Environment,
 };
 use crate::error::{Error, ErrorKind, Result};
@@ -40,6 +40,12 @@ impl Config {
             sim::Plan::default()
         };
         Ok((procs, fabric, plan, options))
+    }
+
+    /// Whether conflicts are looked for.
+    pub(super) fn watches(&self) -> Result<bool> {
+        let check = self.check.or(Environment::get()?.config.check).unwrap_or_default();
+        Ok(check == Check::Conflicts)
     }
 }
 

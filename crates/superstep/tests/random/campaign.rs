@@ -6,8 +6,10 @@ use std::{
     sync::Once,
     time::{Duration, Instant},
 };
-use superstep::{Config, Error, Fabric};
-use superstep_model::{Choices, Program, Slip, Told, difference, generate, generate_on, mutate, shrink};
+use superstep::{Check, Config, Error, ErrorKind, Fabric};
+use superstep_model::{
+    Choices, Conflicts, Program, Slip, Told, conflicts, difference, generate, generate_on, mutate, shrink,
+};
 
 /// What carries programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +66,22 @@ impl Ground {
         };
         let slip = if slips { mutate(choices, &program) } else { None };
         Case { program, told, slip }
+    }
+
+    /// Runs a case that looks for conflicts, and returns what is wrong.
+    fn run_checked(self, Case { program, told, .. }: &Case, seed: u64) -> Option<String> {
+        let config = self.config(seed).procs(program.procs).first_step(program.first_step).check(Check::Conflicts);
+        let outcome = config.run(|g| -> Result<(), String> {
+            let me = g.rank();
+            let found = live(g, program, None)?;
+            difference(&told[me], &found).map_or(Ok(()), Err)
+        });
+        match (outcome, conflicts(program)) {
+            (Ok(()), Conflicts::None | Conflicts::Perhaps) => None,
+            (Err(error), Conflicts::Some | Conflicts::Perhaps) if error.kind() == ErrorKind::Conflict => None,
+            (Err(error), expected) => Some(format!("{error}, where the model finds {expected:?}")),
+            (Ok(()), Conflicts::Some) => Some("nobody noticed a conflict".to_owned()),
+        }
     }
 
     /// Runs a case, and returns what is wrong, in words.
@@ -134,6 +152,22 @@ pub(crate) fn programs(ground: Ground, usual: u64) -> u64 {
 /// The same, with a mistake in each.
 pub(crate) fn mutants(ground: Ground, usual: u64) -> u64 {
     campaign(ground, usual, true)
+}
+
+/// Tries programs that look for conflicts, and returns how many of them the model finds free of any.
+pub(crate) fn checked(ground: Ground, usual: u64) -> [u64; 2] {
+    be_quiet();
+    let (first, cases) = (number("SUPERSTEP_RANDOM_SEED", 1), number("SUPERSTEP_RANDOM_CASES", usual));
+    let mut counts = [0; 2];
+    for seed in first..first + cases {
+        let case = ground.case(&mut Choices::of_seed(seed), false);
+        if let Some(why) = ground.run_checked(&case, seed) {
+            panic!("{ground:?}, seed {seed}: {why}\n{}", case.program);
+        }
+        counts[usize::from(conflicts(&case.program) == Conflicts::None)] += 1;
+    }
+    println!("{ground:?}: {} programs with a conflict, {} without", counts[0], counts[1]);
+    counts
 }
 
 fn campaign(ground: Ground, usual: u64, slips: bool) -> u64 {

@@ -19,7 +19,7 @@ mod things;
 mod typed;
 mod words;
 
-use campaign::{Ground, mutants, programs};
+use campaign::{Ground, checked, mutants, programs};
 
 /// How many programs plain `cargo test` tries on each fabric.
 const CASES: u64 = 200;
@@ -44,6 +44,16 @@ fn a_mistake_ends_a_run_with_its_own_error() {
     mutants(Ground::Sim, CASES);
     mutants(Ground::Threads, CASES / 4);
     mutants(Ground::Procs, CASES / 8);
+}
+
+/// Where the model finds no conflict there is no false alarm, and where it finds one nobody misses it.
+#[test]
+fn conflicts_are_found_where_the_model_finds_them() {
+    for (ground, cases) in [(Ground::Sim, CASES), (Ground::Threads, CASES), (Ground::Procs, CASES / 4)] {
+        let counts = checked(ground, cases);
+        let is_replay = counts.iter().sum::<u64>() < cases;
+        assert!(is_replay || counts.iter().all(|&count| count > cases / 50), "{ground:?}: {counts:?}");
+    }
 }
 
 /// What comes of a call is of no interest.

@@ -4,7 +4,7 @@
 //! passes all the same, so whoever starts the claims on another fabric asks for the record ([`crate::elsewhere`]).
 
 use std::{collections::BTreeMap, env, fs, io::Write, panic::Location, sync::Mutex, thread};
-use superstep::{Error, Group, Outcome, testing};
+use superstep::{Check, Error, Group, Outcome, testing};
 
 /// Names the file of the record: a line for each call, with its claim, its place, and each number of
 /// processors on which it ran, with how often.
@@ -65,5 +65,21 @@ pub(crate) fn failing<R: Outcome<T>, T: Send>(
         claim(g)
     };
     testing::failing(sizes, noting, check);
+    ran.record();
+}
+
+/// Runs a claim as [`on_sizes`] does, and looks for conflicts.
+#[track_caller]
+pub(crate) fn checked<R: Outcome<T>, T: Send>(sizes: &[usize], claim: impl Fn(&mut Group) -> R + Sync) {
+    let ran = Ran::default();
+    testing::for_each(sizes, |config, context| {
+        let outcome = config.clone().check(Check::Conflicts).run(|g| {
+            ran.note(g);
+            claim(g)
+        });
+        if let Err(error) = outcome {
+            panic!("{context}: {error}");
+        }
+    });
     ran.record();
 }

@@ -23,6 +23,7 @@ mod array_writes;
 mod arrays;
 mod claims;
 mod collectives;
+mod conflicts;
 mod containers;
 mod determinism;
 mod divergence;

@@ -10,7 +10,7 @@ use crate::{
     error::{ErrorKind, Result},
     memory::section::Section,
 };
-use fabric::wire::Writer as _;
+use fabric::{Use, wire::Writer as _};
 use std::{ops::Range, panic::Location};
 
 /// Where an `hp_put` takes its data from without a copy: a vector that is given away, or a section of an area of this
@@ -55,6 +55,8 @@ impl Step {
     ///
     /// `source` is a vector that is given away, or a section of an area of this processor, as `(&area, range)`, which
     /// counts as it is at the boundary. Transfers come before puts, and read everything before any of them writes.
+    /// [`Check::Conflicts`](crate::Check::Conflicts) reports a transfer over what is read, because only this library
+    /// says what becomes of it.
     ///
     /// ```
     /// let values = superstep::Config::new().procs(2).run_all(|g| {
@@ -104,6 +106,7 @@ impl Step {
             Source::Given(values) => {
                 self.core.check_rank(to, site)?;
                 area.check_place(to, offset, values.len(), site)?;
+                self.core.touch((to, area.core.number), Use::Transfer, (offset, 1, values.len()), site);
                 self.give(to, values, area, offset);
             }
             Source::Section(source, range) => {
@@ -114,6 +117,9 @@ impl Step {
                 self.core.check_rank(to, site)?;
                 let range = source.check_section(self.rank(), &range, site)?.hull();
                 area.check_place(to, offset, range.len(), site)?;
+                let (me, count) = (self.rank(), range.len());
+                self.core.touch((me, source.core.number), Use::Read, (range.start, 1, count), site);
+                self.core.touch((to, area.core.number), Use::Transfer, (offset, 1, count), site);
                 let issue = self.core.registry().issue();
                 source.part.transit.borrow_mut().lend(issue, to, area.core.number, range, offset);
                 self.announce(source);
@@ -184,6 +190,9 @@ impl Step {
         if range.is_empty() {
             return Ok(());
         }
+        let (me, count) = (self.rank(), range.len());
+        self.core.touch((from, area.core.number), Use::Read, (range.start, 1, count), site);
+        self.core.touch((me, into.core.number), Use::Transfer, (offset, 1, count), site);
         let reach = area.part.owned.reaches.borrow()[from].clone();
         let is_reached = reach.is_some();
         let pull = into.part.transit.borrow_mut().pull((from, area.core.number), range.clone(), offset, reach);

@@ -12,7 +12,7 @@ use crate::{
         section::{Section, Span},
     },
 };
-use fabric::{Reach, wire::Writer as _};
+use fabric::{Reach, Use, wire::Writer as _};
 use std::{
     any::{self, type_name},
     panic::Location,
@@ -71,6 +71,7 @@ impl Step {
         }
         self.core.check_rank(to, site)?;
         area.check_place(to, offset, values.len(), site)?;
+        self.core.touch((to, area.core.number), Use::Write, (offset, 1, values.len()), site);
         let (address, bytes) = (Address::Tenant(area.core.number), size_of_val(values));
         self.outbox().push_sized(to, address, Tag::Data, bytes + 8, |out| write_put(out, offset, values));
         if bytes >= LONG {
@@ -137,6 +138,7 @@ impl Step {
         }
         self.core.check_rank(from, site)?;
         let span = area.check_section(from, &at, site)?;
+        self.core.touch((from, area.core.number), Use::Read, (span.first, span.step, span.count), site);
         let reach = area.part.owned.reaches.borrow()[from].clone();
         let is_reached = reach.is_some();
         let get = Get { from, span, reach, values: None, site };

@@ -267,13 +267,13 @@ impl<T: Element, D: Distribution> Handover for Imports<'_, T, D> {
         Ok(())
     }
 
-    fn leave(&mut self, _: &Rc<Core>) {
-        let any = Operator::new(Any);
+    fn leave(&mut self, core: &Rc<Core>) {
+        let (any, note) = (Operator::new(Any), core.note(core.site()));
         for import in self.done.drain(..) {
             let mut rest = &import.values[..];
             for (first, count) in import.stretches {
                 let (values, behind) = rest.split_at(count);
-                self.array.write_stretch(first, values, any);
+                self.array.write_stretch(first, values, any, note);
                 rest = behind;
             }
         }

@@ -20,6 +20,8 @@ pub(super) struct Lanes<T: Element> {
     pub(super) operator: Operator<T>,
     /// The value for all places, where there is only one.
     pub(super) one: Option<T>,
+    /// The note of who writes, for the check of conflicts; else 0.
+    note: u32,
     by_target: Vec<Lane<T>>,
 }
 
@@ -131,15 +133,15 @@ impl<T: Element> Outgoing<T> {
         Self { open: None, batches: Vec::new(), spare: Vec::new(), targets, windows, pool }
     }
 
-    /// Takes lanes for writes with `operator`, those that are open if they fit.
-    pub(super) fn take(&mut self, operator: Operator<T>, one: Option<T>) -> Lanes<T> {
+    /// Takes lanes for writes with `operator` under a note, those that are open if they fit.
+    pub(super) fn take(&mut self, operator: Operator<T>, one: Option<T>, note: u32) -> Lanes<T> {
         if let Some(open) = self.open.take() {
             let is_same_value = match (&open.one, &one) {
                 (Some(a), Some(b)) => bytemuck::bytes_of(a) == bytemuck::bytes_of(b),
                 (None, None) => true,
                 _ => false,
             };
-            if is_same_value && open.operator.is(operator) {
+            if is_same_value && open.operator.is(operator) && open.note == note {
                 return open;
             }
             self.close(open);
@@ -157,7 +159,7 @@ impl<T: Element> Outgoing<T> {
             }
         }
         drop(spares);
-        Lanes { operator, one, by_target: lanes }
+        Lanes { operator, one, note, by_target: lanes }
     }
 
     /// Takes lanes back: what is in them has been issued now.
@@ -182,7 +184,8 @@ impl<T: Element> Outgoing<T> {
                 None => Writes::Each(places, std::mem::take(&mut lane.values)),
             };
             let (to, window) = (number / self.windows, number % self.windows);
-            let batch = Batch { operator: open.operator, base: window.wrapping_mul(WINDOW), writes };
+            let base = window.wrapping_mul(WINDOW);
+            let batch = Batch { operator: open.operator, base, writes, note: open.note };
             self.push(to, batch);
         }
         self.spare = open.by_target;
@@ -202,12 +205,13 @@ impl<T: Element> Outgoing<T> {
     }
 
     /// Adds values for the places from `at` on; they continue the last batch where they follow it.
-    pub(super) fn push_stretch(&mut self, to: usize, at: usize, values: &[T], operator: Operator<T>) {
+    pub(super) fn push_stretch(&mut self, to: usize, at: usize, values: &[T], operator: Operator<T>, note: u32) {
         self.issue();
-        if let Some(Batch { operator: last, base, writes: Writes::Stretch(there) }) =
+        if let Some(Batch { operator: last, base, writes: Writes::Stretch(there), note: its }) =
             self.batches.get_mut(to).and_then(|batches| batches.last_mut())
             && *base + there.len() == at
             && last.is(operator)
+            && *its == note
         {
             match *values {
                 [value] => there.push(value),
@@ -218,7 +222,7 @@ impl<T: Element> Outgoing<T> {
         let mut there = self.pool.spares().values.take(values.len());
         fabric::make_room(&mut there, values.len());
         there.extend_from_slice(values);
-        self.push(to, Batch { operator, base: at, writes: Writes::Stretch(there) });
+        self.push(to, Batch { operator, base: at, writes: Writes::Stretch(there), note });
     }
 
     /// Hands over what there is for each target, and is empty then.

@@ -4,11 +4,13 @@
 //! the verbs of [`scatter`] and [`update`] into [`lanes`], from there as batches to their owners, and are committed by
 //! [`writes`]; reads go through [`gather`] and [`reads`]. [`wire`], [`carried`], [`remote`] and [`answers`] are for
 //! owners that share no memory with the caller. [`whole`] and [`import`] stand on these.
+//! [`conflicts`] looks at what several members write.
 
 mod access;
 mod answers;
 mod builders;
 mod carried;
+mod conflicts;
 mod distributions;
 mod divisor;
 mod forall;

@@ -3,6 +3,7 @@
 use super::{
     answers,
     carried::{Leaving, Moving},
+    conflicts::Stamps,
     divisor::Divisor,
     lanes::{Outgoing, WINDOW},
     layout::{Locator, Map, locate},
@@ -12,8 +13,8 @@ use super::{
 };
 use crate::{
     engine::{
-        Abandons, Address, Answers, Attempts, Buried, CARRIED, Carries, Carrying, Commits, Element, Lends, Outbox,
-        Payload, Receives, Renumbers, Sends, Tag, Tenant, hooks,
+        Abandons, Address, Answers, Attempts, Buried, CARRIED, Carries, Carrying, Clash, Commits, Element, How, Lends,
+        Outbox, Party, Payload, Receives, Renumbers, Sends, Tag, Tenant, Watches, hooks,
     },
     error::{Error, ErrorKind, Result, place},
     memory::owned::Owned,
@@ -49,6 +50,8 @@ pub(super) struct Part<T: Element, M> {
     pub(super) incoming: RefCell<Vec<Box<Delivery<T>>>>,
     /// What was here before an attempt to commit that.
     replaced: RefCell<Option<Replaced<T>>>,
+    /// Who has written what, where conflicts are looked for.
+    stamps: RefCell<Stamps>,
     /// What is carried to owners in other processes in this boundary.
     pub(super) leaving: RefCell<Vec<Leaving<T>>>,
     pub(super) pool: Pool<T>,
@@ -117,6 +120,7 @@ impl<T: Element, M: Map> Part<T, M> {
             operator: Cell::new(operator),
             incoming: RefCell::default(),
             replaced: RefCell::new(None),
+            stamps: RefCell::default(),
             leaving: RefCell::default(),
             pool,
             lost: Cell::new(None),
@@ -185,7 +189,7 @@ impl<T: Element, M: Map> Tenant for Part<T, M> {
         format!("{} of {}", self.words, place(self.site))
     }
 
-    hooks!(lends, sends, receives, carries, attempts, commits, read_after, abandons, renumbers);
+    hooks!(lends, sends, receives, carries, watches, attempts, commits, read_after, abandons, renumbers);
 }
 
 impl<T: Element, M: Map> Lends for Part<T, M> {
@@ -232,7 +236,10 @@ impl<T: Element, M: Map> Receives for Part<T, M> {
                 delivery
             }
             Payload::Moved(value) => match value.downcast::<Delivery<T>>() {
-                Ok(delivery) => delivery,
+                Ok(mut delivery) => {
+                    delivery.from = from;
+                    delivery
+                }
                 Err(value) => return self.owned.accept(from, value),
             },
         };
@@ -247,6 +254,17 @@ impl<T: Element, M: Map> Carries for Part<T, M> {
         let is_any = !leaving.is_empty() || incoming.iter().any(|delivery| !delivery.carried.is_empty());
         let (len, pool) = (self.owned.region.borrow().len(), &self.pool);
         is_any.then(|| Box::new(Moving { array, leaving, incoming, len, pool }) as Box<dyn Carrying + '_>)
+    }
+}
+
+impl<T: Element, M: Map> Watches for Part<T, M> {
+    fn look(&self) -> Option<Clash> {
+        let len = self.owned.region.borrow().len();
+        let (at, parties) = self.stamps.borrow_mut().look(&self.incoming.borrow(), len)?;
+        let lane = self.rank * self.windows + at / WINDOW;
+        let parties = parties.map(|party| Party { at: (lane, party.at.1), ..party });
+        let index = self.index(self.rank, at).unwrap_or(at);
+        Some(Clash { what: format!("element {index} of the {}", self.describe()), how: [How::Assign; 2], parties })
     }
 }
 

@@ -205,8 +205,14 @@ impl Step {
 }
 
 impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
-    pub(super) fn open(&self, operator: Operator<T>, one: Option<T>) -> Lanes<T> {
-        self.part.outgoing.borrow_mut().take(operator, one)
+    pub(super) fn open(&self, operator: Operator<T>, one: Option<T>, note: u32) -> Lanes<T> {
+        self.part.outgoing.borrow_mut().take(operator, one, note)
+    }
+
+    /// The note of a call that writes with `operator`, for the check of conflicts; else 0.
+    #[inline]
+    pub(super) fn note(&self, operator: Operator<T>, site: &'static Location<'static>) -> u32 {
+        if operator.rule == Rule::Any { self.core.note(site) } else { 0 }
     }
 
     /// Writes to the elements at these indices what `scatter` puts into the lanes, or nothing.
@@ -217,9 +223,9 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
         one: Option<T>,
         at: &[usize],
         scatter: impl FnOnce(&mut Lanes<T>) -> Result<(), usize>,
-        site: &Location<'_>,
+        site: &'static Location<'static>,
     ) -> Result {
-        let mut lanes = self.open(operator, one);
+        let mut lanes = self.open(operator, one, self.note(operator, site));
         lanes.make_room(at.len());
         let outcome = scatter(&mut lanes);
         self.close(lanes);
@@ -268,11 +274,18 @@ pub struct Scatterer<'a, T: Element, D: Distribution, const N: usize = 1> {
 
 impl<'a, T: Element, D: Distribution, const N: usize> Scatterer<'a, T, D, N> {
     /// Takes empty lanes: they may be given back after others, and must not hold what was written before those.
-    fn new(step: &Step, array: &'a Array<T, D, N>, operator: Operator<T>, one: Option<T>, site: &Location<'_>) -> Self {
+    fn new(
+        step: &Step,
+        array: &'a Array<T, D, N>,
+        operator: Operator<T>,
+        one: Option<T>,
+        site: &'static Location<'static>,
+    ) -> Self {
         array.check_whole(&step.core, site).unwrap_or_else(|error| error.raise());
         array.agree_on(operator);
         array.part.outgoing.borrow_mut().issue();
-        Self { array, locator: array.part.locator(), lanes: Some(array.open(operator, one)) }
+        let lanes = Some(array.open(operator, one, array.note(operator, site)));
+        Self { array, locator: array.part.locator(), lanes }
     }
 
     /// Writes `value` to the element with this index.

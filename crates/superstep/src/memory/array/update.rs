@@ -129,7 +129,7 @@ impl Step {
         at: &impl Section<N>,
         values: &[T],
         operator: Operator<T>,
-        site: &Location<'_>,
+        site: &'static Location<'static>,
     ) -> Result {
         a.check_whole(&self.core, site)?;
         let spans = a.check_section(at, site)?;
@@ -138,7 +138,7 @@ impl Step {
             let what = format!("{} values for section {at:?}, which has {count} elements", values.len());
             return Err(self.core.error(ErrorKind::BadLength, what, site));
         }
-        a.update_spans(&a.shape, &spans, values, operator);
+        a.update_spans((&a.shape, &spans), values, operator, a.note(operator, site));
         Ok(())
     }
 }
@@ -189,8 +189,14 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
         }
     }
 
-    /// Updates a section that exists, of the array or of another with as many elements.
-    pub(super) fn update_spans(&self, shape: &[usize], spans: &[Span], mut values: &[T], operator: Operator<T>) {
+    /// Updates a section that exists, of the array or of another shape with as many elements.
+    pub(super) fn update_spans(
+        &self,
+        (shape, spans): (&[usize], &[Span]),
+        mut values: &[T],
+        operator: Operator<T>,
+        note: u32,
+    ) {
         if values.is_empty() || operator.rule == Rule::Leader && self.core.rank() != 0 {
             return;
         }
@@ -198,18 +204,18 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
         let Ok(()) = pieces::cut(&self.part, shape, spans, |piece| {
             let (mine, rest) = values.split_at(piece.count);
             values = rest;
-            self.update_piece(piece, mine, operator, is_long);
+            self.update_piece(piece, mine, (operator, note), is_long);
             Ok::<_, Infallible>(())
         });
         self.announce();
     }
 
     /// Updates what one owner has of a section; `is_long` says that it comes in long rows.
-    fn update_piece(&self, piece: Piece, values: &[T], operator: Operator<T>, is_long: bool) {
+    fn update_piece(&self, piece: Piece, values: &[T], (operator, note): (Operator<T>, u32), is_long: bool) {
         let Piece { owner, at, step, count } = piece;
         let part = &self.part;
         if step != 1 || !is_long {
-            let mut lanes = self.open(operator, None);
+            let mut lanes = self.open(operator, None, note);
             for (at, &value) in piece.places().zip(values) {
                 lanes.push_at(part.windows, owner, at, value);
             }
@@ -222,11 +228,11 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
             let buffer = part.pool.spares().buffer(count);
             if let Some(mut buffer) = buffer {
                 buffer.fill(values);
-                let batch = Batch { operator, base: 0, writes: Writes::Whole(buffer) };
+                let batch = Batch { operator, base: 0, writes: Writes::Whole(buffer), note };
                 part.outgoing.borrow_mut().push_batch(owner, batch);
                 return;
             }
         }
-        part.outgoing.borrow_mut().push_stretch(owner, at, values, operator);
+        part.outgoing.borrow_mut().push_stretch(owner, at, values, operator, note);
     }
 }

@@ -72,8 +72,8 @@ impl Step {
         dst.check_whole(&self.core, site)?;
         src.check_whole(&self.core, site)?;
         same_shape(&self.core, dst, src, site)?;
-        let (local, any) = (src.try_local(site)?, Operator::new(Any));
-        src.stretches(|offset, index, count| dst.write_stretch(index, &local[offset..offset + count], any));
+        let (local, any, note) = (src.try_local(site)?, Operator::new(Any), self.core.note(site));
+        src.stretches(|offset, index, count| dst.write_stretch(index, &local[offset..offset + count], any, note));
         let words = format!("the assignment of array {} to array {}", src.core.number, dst.core.number);
         self.core
             .log
@@ -152,8 +152,9 @@ impl Step {
             return Err(self.core.error(ErrorKind::BadDistribution, what, site));
         }
         let (places, values) = (to.try_local(site)?, src.try_local(site)?);
+        let note = self.core.note_permutation(site, || sources(dst, src, &places));
         // The lanes hold what the step has written before, so nothing is refused while they are out.
-        let (locator, mut lanes) = (dst.part.locator(), dst.open(Operator::new(Any), None));
+        let (locator, mut lanes) = (dst.part.locator(), dst.open(Operator::new(Any), None, note));
         let mut outcome = Ok(());
         let mut done: Vec<(usize, usize)> = Vec::new();
         src.stretches(|offset, _, count| {
@@ -304,7 +305,7 @@ impl Step {
                 let what = format!("{} values for an array of {}", values.len(), a.len());
                 return refuse(ErrorKind::BadLength, what);
             }
-            a.write_stretch(0, values, Operator::new(Any));
+            a.write_stretch(0, values, Operator::new(Any), self.core.note(site));
         }
         let words = format!("all of array {} from rank {root}", a.core.number);
         self.core.log.add_term(hash_numbers([type_hash::<ScatterFrom>(), a.core.number.into(), root as u64]), words);
@@ -314,19 +315,38 @@ impl Step {
 
 impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
     /// Writes values to the elements that follow `index` in row-major order. All of them must exist.
-    pub(super) fn write_stretch(&self, index: usize, values: &[T], operator: Operator<T>) {
+    pub(super) fn write_stretch(&self, index: usize, values: &[T], operator: Operator<T>, note: u32) {
         if values.len() >= SHORT {
             let span = Span { first: index, step: 1, count: values.len() };
-            self.update_spans(&[self.part.len], &[span], values, operator);
+            self.update_spans((&[self.part.len], &[span]), values, operator, note);
             return;
         }
-        let mut lanes = self.open(operator, None);
+        let mut lanes = self.open(operator, None, note);
         for (more, &value) in values.iter().enumerate() {
             let (owner, at) = self.part.locate(index + more);
             lanes.push_at(self.part.windows, owner, at, value);
         }
         self.close(lanes);
     }
+}
+
+/// Which elements of `src` a permutation puts into each lane of `dst`, in the order in which it does.
+fn sources<T: Element, D: Distribution, E: Distribution, const N: usize>(
+    dst: &Array<T, D, N>,
+    src: &Array<T, E, N>,
+    places: &[usize],
+) -> Vec<Vec<usize>> {
+    let locator = dst.part.locator();
+    let mut sources = vec![Vec::new(); dst.part.lens.len() * dst.part.windows];
+    src.stretches(|offset, index, count| {
+        for (source, &place) in (index..).zip(&places[offset..offset + count]) {
+            // What does not exist is refused.
+            if let Some((lane, _)) = locator.lane(place) {
+                sources[lane].push(source);
+            }
+        }
+    });
+    sources
 }
 
 fn same_shape<T: Element, U: Element, D: Distribution, E: Distribution, const N: usize>(

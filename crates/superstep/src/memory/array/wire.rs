@@ -1,7 +1,7 @@
 //! Batches of writes as bytes, for owners with whom the writer shares no memory.
 //!
 //! ```text
-//! per batch: form u64 | base u64 | number of places u64 | the operator 5 u64 | then, by form,
+//! per batch: form u32 | note u32 | base u64 | number of places u64 | the operator 5 u64 | then, by form,
 //!     ONE:     the value, the places, u32 each
 //!     EACH:    the places, the values
 //!     STRETCH: the values
@@ -49,7 +49,8 @@ pub(super) fn write_batches<T: Element>(
         let is_carried = is_carried(batch);
         let form = if is_carried { form | APART } else { form };
         let (way, operator) = batch.operator.write();
-        out.put([form | way, batch.base as u64, batch.writes.count() as u64]);
+        let head = form | way | u64::from(batch.note) << 32;
+        out.put([head, batch.base as u64, batch.writes.count() as u64]);
         out.put(operator);
         out.extend_from_slice(one);
         if !is_carried {
@@ -76,7 +77,8 @@ pub(super) fn read_batches<T: Element>(
 ) -> Result {
     let mut spares = pool.spares();
     while !bytes.is_empty() {
-        let [mut form, base, count] = read_words(&mut bytes)?;
+        let [head, base, count] = read_words(&mut bytes)?;
+        let (mut form, note) = (head & 0xFFFF_FFFF, (head >> 32) as u32);
         let (base, count) = (base as usize, count as usize);
         let operator = Operator::read(&mut form, read_words(&mut bytes)?)?;
         let (form, is_apart) = (form & !APART, form & APART > 0);
@@ -95,7 +97,7 @@ pub(super) fn read_batches<T: Element>(
             STRETCH if count <= len => Writes::Stretch(vector(&mut bytes, count, spares.values.take(count), is_apart)?),
             _ => return Err(damaged()),
         };
-        let batch = Batch { operator, base, writes };
+        let batch = Batch { operator, base, writes, note };
         if !is_apart && !batch.fits(len) {
             return Err(damaged());
         }
@@ -125,9 +127,9 @@ mod tests {
     fn bytes() -> Vec<u8> {
         let sum = Operator::<u16>::new(Sum);
         let batches = [
-            Batch { operator: sum, base: 0, writes: Writes::One(vec![1, 3], 7) },
-            Batch { operator: sum, base: 1, writes: Writes::Each(vec![0, 2], vec![5, 6]) },
-            Batch { operator: sum, base: 2, writes: Writes::Stretch(vec![8, 9]) },
+            Batch { operator: sum, base: 0, writes: Writes::One(vec![1, 3], 7), note: 0 },
+            Batch { operator: sum, base: 1, writes: Writes::Each(vec![0, 2], vec![5, 6]), note: 9 },
+            Batch { operator: sum, base: 2, writes: Writes::Stretch(vec![8, 9]), note: 1 << 31 },
         ];
         let mut bytes = Vec::new();
         write_batches(&batches, &mut bytes, |_| false);
@@ -150,6 +152,7 @@ mod tests {
         assert!(matches!(&batches[1].writes, Writes::Each(places, values) if places == &[0, 2] && values == &[5, 6]));
         assert!(matches!(&batches[2].writes, Writes::Stretch(values) if values == &[8, 9]));
         assert_eq!(batches.iter().map(|batch| batch.base).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(batches.iter().map(|batch| batch.note).collect::<Vec<_>>(), [0, 9, 1 << 31]);
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub(super) struct Batch<T: Element> {
     /// Where in the part its places are counted from.
     pub(super) base: usize,
     pub(super) writes: Writes<T>,
+    /// The writer's note of the call, for the check of conflicts; else 0.
+    pub(super) note: u32,
 }
 
 pub(super) enum Writes<T> {
@@ -98,7 +100,7 @@ impl<T: Element> Batch<T> {
     }
 
     /// Calls `look` with every place and its value.
-    fn for_each<E>(&self, mut look: impl FnMut(usize, &T) -> Result<(), E>) -> Result<(), E> {
+    pub(super) fn for_each<E>(&self, mut look: impl FnMut(usize, &T) -> Result<(), E>) -> Result<(), E> {
         match &self.writes {
             Writes::One(at, value) => at.iter().try_for_each(|&at| look(self.base + at as usize, value)),
             Writes::Each(at, values) => {

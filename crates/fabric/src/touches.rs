@@ -1,0 +1,159 @@
+//! Ranges that members read and write in one step, and those of them that get in each other's way.
+//!
+//! Sorting by where ranges begin finds what overlaps, and it is enough to remember what reaches furthest. The library
+//! and `libbsp` look for conflicts by the same rule:
+//!
+//! 1. Writes of two members must not overlap.
+//! 2. A transfer, which writes without a copy, must not overlap what is read, whoever reads it.
+
+use std::ops::Range;
+
+/// What is done to a range.
+///
+/// ```
+/// use fabric::{Touch, Use, first_clash};
+///
+/// let touch = |how, member| Touch { space: 0, range: 4..8, member, note: 0, how };
+/// assert!(first_clash(&mut [touch(Use::Read, 0), touch(Use::Write, 1)]).is_none());
+/// assert!(first_clash(&mut [touch(Use::Read, 0), touch(Use::Transfer, 1)]).is_some());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// It is read.
+    Read,
+    /// It is written when all have read.
+    Write,
+    /// It is written without a copy that would keep that apart from what is read.
+    Transfer,
+}
+
+impl Use {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Transfer];
+}
+
+/// A range, and what a member does to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touch {
+    /// Ranges of different spaces do not overlap.
+    pub space: u32,
+    /// From where up to where; not empty.
+    pub range: Range<usize>,
+    /// Who does it.
+    pub member: u32,
+    /// What the member knows it by.
+    pub note: u32,
+    /// What is done.
+    pub how: Use,
+}
+
+/// The first two that get in each other's way, by member and note, if any two do. They are sorted for that.
+///
+/// ```
+/// use fabric::{Touch, Use, first_clash};
+///
+/// let touch = |member, range| Touch { space: 0, range, member, note: 0, how: Use::Write };
+/// let mut touches = [touch(2, 6..9), touch(0, 0..4), touch(0, 1..3), touch(1, 4..7)];
+/// let (first, second) = first_clash(&mut touches).unwrap();
+/// assert_eq!((first.member, second.member), (1, 2));
+/// ```
+pub fn first_clash(touches: &mut [Touch]) -> Option<(&Touch, &Touch)> {
+    touches.sort_unstable_by_key(|touch| (touch.space, touch.range.start));
+    let (first, second) = touches.chunk_by(|a, b| a.space == b.space).find_map(|those| {
+        let (mut writes, mut transfers, mut reads) = (Furthest::default(), Furthest::default(), Furthest::default());
+        those.iter().find_map(|touch| {
+            let other = match touch.how {
+                Use::Read => transfers.over(touch, false),
+                Use::Write => writes.over(touch, true),
+                Use::Transfer => writes.over(touch, true).or_else(|| reads.over(touch, false)),
+            };
+            match touch.how {
+                Use::Read => reads.add(touch),
+                Use::Write => writes.add(touch),
+                Use::Transfer => {
+                    writes.add(touch);
+                    transfers.add(touch);
+                }
+            }
+            other.map(|other| (other, touch))
+        })
+    })?;
+    let is_in_order = (first.member, first.note) <= (second.member, second.note);
+    Some(if is_in_order { (first, second) } else { (second, first) })
+}
+
+/// Those of the ranges so far that reach furthest: of any member, and of any other member than that one.
+#[derive(Default)]
+struct Furthest<'a> {
+    first: Option<&'a Touch>,
+    other: Option<&'a Touch>,
+}
+
+impl<'a> Furthest<'a> {
+    fn add(&mut self, touch: &'a Touch) {
+        let end = |touch: Option<&Touch>| touch.map_or(0, |touch| touch.range.end);
+        let is_of_first = self.first.is_some_and(|first| first.member == touch.member);
+        if touch.range.end > end(self.first) {
+            if !is_of_first {
+                self.other = self.first;
+            }
+            self.first = Some(touch);
+        } else if !is_of_first && touch.range.end > end(self.other) {
+            self.other = Some(touch);
+        }
+    }
+
+    /// One that reaches into `touch`, of another member if it must be.
+    fn over(&self, touch: &Touch, is_of_other: bool) -> Option<&'a Touch> {
+        let fits =
+            |other: &&Touch| other.range.end > touch.range.start && !(is_of_other && other.member == touch.member);
+        self.first.filter(fits).or(self.other.filter(fits))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same, by looking at each two of them.
+    fn has_any(touches: &[Touch]) -> bool {
+        let is_clash = |a: &Touch, b: &Touch| {
+            let overlap = a.space == b.space && a.range.start.max(b.range.start) < a.range.end.min(b.range.end);
+            let is_any = |how| a.how == how || b.how == how;
+            overlap && if is_any(Use::Read) { is_any(Use::Transfer) } else { a.member != b.member }
+        };
+        touches.iter().enumerate().any(|(at, a)| touches[..at].iter().any(|b| is_clash(a, b)))
+    }
+
+    #[test]
+    fn a_sweep_finds_what_looking_at_each_pair_finds() {
+        let mut state = 1u64;
+        let mut below = |bound: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % bound
+        };
+        let (mut seen, rounds) = ([0; 2], if cfg!(miri) { 200 } else { 20_000 });
+        for _ in 0..rounds {
+            let count = 2 + below(5);
+            let touches = (0..count).map(|note| {
+                let start = below(24);
+                let range = start..start + 1 + below(4);
+                Touch {
+                    space: below(2) as u32,
+                    range,
+                    member: below(3) as u32,
+                    note: note as u32,
+                    how: Use::ALL[below(3)],
+                }
+            });
+            let mut touches: Vec<Touch> = touches.collect();
+            let expected = has_any(&touches);
+            seen[usize::from(expected)] += 1;
+            if let Some((a, b)) = first_clash(&mut touches.clone()) {
+                assert!(has_any(&[a.clone(), b.clone()]), "{a:?} and {b:?}");
+            }
+            assert_eq!(first_clash(&mut touches).is_some(), expected, "{touches:?}");
+        }
+        assert!(seen.iter().all(|&seen| seen > rounds / 20), "{seen:?}");
+    }
+}
