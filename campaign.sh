@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The long tests: random programs, mistakes, faults, schedules, memory checks, fuzzing and a soak, within a given time.
-# What ran, how many and what was found is written to CAMPAIGN.md.
+# The long tests: random programs, mistakes, faults, schedules, memory checks, fuzzing, mutants and a soak, within a given
+# time. Each part has a share of it, and goes on in rounds, with new seeds, until its share is over. What ran, how many and
+# what was found is written to CAMPAIGN.md.
 # Usage: ./campaign.sh [minutes, 60 unless given] [part...]
 set -uo pipefail
 cd "$(dirname "$0")"
@@ -8,82 +9,102 @@ minutes=${1:-60}
 shift || true
 asked=("$@")
 case $minutes in
-  '' | *[!0-9]*) sed -n '2,4s/^# //p' "$0"; exit 2 ;;
+  '' | *[!0-9]* | 0) sed -n '2,5s/^# //p' "$0"; exit 2 ;;
 esac
 seed=${SUPERSTEP_RANDOM_SEED:-$(date +%s)}
 logs=target/campaign
+rm -rf "$logs"
 mkdir -p "$logs"
-rows="" failed=0 began=$SECONDS
-# The table of claims is to be that of this campaign.
-if [ ${#asked[@]} -eq 0 ]; then rm -rf target/claims target/claims.md; fi
+commit=$(git rev-parse --short HEAD) rows="" failed=0 began=$SECONDS
+release="cargo test --release --quiet --package superstep"
 
-# So many of something that has a rate for each minute of the whole campaign.
-many() { echo $(($1 * minutes > $2 ? $1 * minutes : $2)); }
+# What the log of a part comes to: how many of each thing there were, and the lines that say more.
+sum_up() {
+  local log=$1 lines=$2
+  grep -oE '[0-9]+ (programs|mutants|faults|sequences of calls|calls|passed)\b' "$log" |
+    awk '$1 > 0 { n = $1; $1 = ""; all[$0] += n } END { for (thing in all) print all[thing] thing }' | sort
+  grep -oE 'number_of_executed_units: *[0-9]+' "$log" | awk '{ all += $2 } END { if (all) print all " inputs" }'
+  [ -z "$lines" ] || grep -E "$lines" "$log" | tail -n 8
+}
 
-# Runs one part: its name, which lines of its output count, and the command. It may take what is left of the time, and
-# ten minutes at least.
+# Does one part: how often it may begin (`rounds`, or `once`), its name, its share in thousandths of the time after the
+# builds, which lines of its output say more, and the command. A round finds its number in $round, and seeds of its own in
+# the environment. What is cut off by the time is no failure, and said.
 part() {
-  local name=$1 lines=$2 start=$SECONDS status=0 left
-  shift 2
+  local way=$1 name=$2 share=$3 lines=$4 start=$SECONDS status=0 round=0 end left
+  shift 4
   if [ ${#asked[@]} -gt 0 ] && [[ " ${asked[*]} " != *" $name "* ]]; then return; fi
-  left=$((minutes * 60 - (SECONDS - began)))
-  printf '\n== %s\n' "$name"
-  timeout $((left > 600 ? left : 600)) "$@" >"$logs/$name.log" 2>&1 || status=$?
+  end=$((SECONDS + span * share / 1000))
+  printf '\n== %s, for %d s\n' "$name" $((end - SECONDS))
+  while :; do
+    left=$((end - SECONDS))
+    # What has begun has two minutes at least, and a round that is about to end may end.
+    SUPERSTEP_RANDOM_SEED=$((seed + 1000000 * round)) SUPERSTEP_SEQUENCES_FROM=$((seed + 1000000 * round)) round=$round \
+      timeout --kill-after=20 $((left > 120 ? left + 60 : 120)) bash -c "$*" >>"$logs/$name.log" 2>&1 || status=$?
+    round=$((round + 1))
+    if [ $status -ne 0 ] || [ "$way" = once ] || [ $SECONDS -ge $end ]; then break; fi
+  done
   local found="nothing"
-  if [ $status -ne 0 ]; then
+  if [ $status -eq 124 ] || [ $status -eq 137 ]; then
+    found="nothing; cut off by the time"
+  elif [ $status -ne 0 ]; then
     found="**ended with $status**"
     failed=1
     tail -n 30 "$logs/$name.log"
   fi
   local what
-  what=$(grep -E "$lines" "$logs/$name.log" | grep -v "0 passed" | tail -n 12 | sed 's/|/,/g' | paste -sd ';' - | sed 's/;/; /g')
-  rows+="| $name | \`$(echo "$*" | tr "\n" " ")\` | ${what:-no line said how many} | $found | $((SECONDS - start)) s |"$'\n'
-  echo "${what:-no line said how many}; found: $found; $((SECONDS - start)) s"
+  what=$(sum_up "$logs/$name.log" "$lines" | sed 's/|/,/g' | paste -sd ';' - | sed 's/;/; /g')
+  rows+="| $name | \`$(echo "$*" | tr -s "\n " " " | sed 's/|/\\|/g')\` | $round | ${what:-no line said how many} | $found | $((SECONDS - start)) s |"$'\n'
+  echo "$round rounds: ${what:-no line said how many}; found: $found; $((SECONDS - start)) s"
 }
 
-# The variable of a claim's or program's number goes before the command.
-release="cargo test --release --quiet --package superstep"
-random="SUPERSTEP_RANDOM_SEED=$seed"
-result='test result|a second|calls of|stat::number|supersteps|mutants|schedules|faults of'
+span=600000
+part once build 1000 "" "cargo build --release --package superstep-cli && $release --no-run &&
+  cargo test --release --quiet --package superstep-bsp --no-run &&
+  RUSTFLAGS='--cfg loom' cargo test --release --quiet --package superstep-fabric --lib --target-dir target/loom --no-run"
+span=$((minutes * 60 - (SECONDS - began)))
+# Where builds took most of the time, there is half of it all the same.
+[ $span -gt $((minutes * 30)) ] || span=$((minutes * 30))
 
-part build "Finished" cargo build --release --package superstep-cli
-part random-simulated "$result" env $random SUPERSTEP_RANDOM_CASES="$(many 16000 2000)" $release --test random -- --nocapture simulated
-part random-threads "$result" env $random SUPERSTEP_RANDOM_CASES="$(many 1700 500)" $release --test random -- --nocapture threads_are
-part random-processes "$result" env $random SUPERSTEP_RANDOM_CASES="$(many 350 100)" $release --test random -- --nocapture processes_are
-part random-mistakes "$result" env $random SUPERSTEP_RANDOM_CASES="$(many 350 100)" $release --test random -- --nocapture mistake
-part random-mpi "$result" env $random SUPERSTEP_RANDOM_CASES="$(many 85 50)" $release --test random -- --nocapture --ignored of_all_sizes
-part claims-simulated "$result" env SUPERSTEP_TEST_SEEDS="$(many 2 2)" $release --test suite
-part claims-late "$result" env SUPERSTEP_TEST_FAULTS=delay,stall SUPERSTEP_TEST_SEEDS="$(many 1 1)" $release --test suite -- --skip elsewhere
-part claims-processes "$result" $release --test suite -- --ignored --nocapture processes_of_all_sizes
-part claims-counted "$result" $release --test suite -- --ignored --nocapture counted_on_threads
-part claims-mpi "$result" $release --test suite -- --ignored --nocapture --test-threads=1 holds_under_open_mpi holds_under_mpich
-part faults-simulated "$result" env SUPERSTEP_TEST_SEEDS="$(many 10 10)" $release --test faults -- --nocapture
-part faults-processes "$result" bash -c "$release --test procs --test waits &&
-  $random SUPERSTEP_FAULTS=$((minutes * 10 / 3 + 1)) $release --test mayhem -- --nocapture forked"
-part faults-mpi "$result" bash -c "$release --test mpi &&
-  $random SUPERSTEP_FAULTS=$((minutes / 15 + 1)) $release --test mayhem -- --nocapture --test-threads=1 of_open_mpi of_mpich"
-part schedules "$result" env RUSTFLAGS="--cfg loom" cargo test --release --package superstep-fabric --lib --target-dir target/loom loom -- --include-ignored
-part large "$result" bash -c "SUPERSTEP_TEST_SEEDS=1 $release --test suite -- --ignored a_reduction_of_more &&
+random="$release --test random -- --nocapture"
+part rounds random-simulated 260 "" "SUPERSTEP_RANDOM_CASES=20000 $random simulated_processors"
+part rounds random-threads 60 "" "SUPERSTEP_RANDOM_CASES=5000 $random threads_are"
+part rounds random-processes 50 "" "SUPERSTEP_RANDOM_CASES=2000 $random processes_are"
+part rounds random-mistakes 80 "" "SUPERSTEP_RANDOM_CASES=1000 $random a_mistake_ends"
+part rounds random-conflicts 20 "with a conflict" "SUPERSTEP_RANDOM_CASES=1000 $random conflicts_are"
+part rounds random-mpi 60 "" "SUPERSTEP_RANDOM_CASES=100 $random --ignored of_all_sizes"
+part rounds claims-simulated 60 "" "SUPERSTEP_TEST_SEEDS=4 SUPERSTEP_TEST_SEED=\$((1 + 4 * round)) $release --test suite -- --skip elsewhere"
+part rounds claims-late 40 "" "SUPERSTEP_TEST_FAULTS=delay,stall SUPERSTEP_TEST_SEEDS=2 SUPERSTEP_TEST_SEED=\$((1 + 2 * round)) $release --test suite -- --skip elsewhere"
+part once claims-elsewhere 40 "claims" "$release --test suite -- --nocapture elsewhere &&
+  $release --test suite -- --ignored --nocapture counted_on_threads"
+part once claims-mpi 40 "claims" "$release --test suite -- --ignored --nocapture --test-threads=1 holds_under_open_mpi holds_under_mpich"
+part rounds faults-simulated 20 "" "SUPERSTEP_TEST_SEEDS=20 SUPERSTEP_TEST_SEED=\$((1 + 20 * round)) $release --test faults -- --nocapture"
+part rounds faults-processes 60 "" "SUPERSTEP_FAULTS=1 $release --test mayhem -- --nocapture forked && $release --test procs"
+part rounds faults-mpi 50 "" "SUPERSTEP_FAULTS=1 $release --test mayhem -- --nocapture --test-threads=1 of_open_mpi of_mpich && $release --test mpi"
+part once waits 20 "" "$release --test waits"
+part once schedules 30 "" "RUSTFLAGS='--cfg loom' cargo test --release --package superstep-fabric --lib --target-dir target/loom loom -- --include-ignored"
+part once large 20 "" "SUPERSTEP_TEST_SEEDS=1 $release --test suite -- --ignored a_reduction_of_more &&
   $release --test mpi -- --ignored --skip programs::program &&
   cargo test --release --quiet --package superstep-bsp --test bsp -- --ignored"
-part hosts "$result|host" bash -c "./hosts.sh up 4 && ./hosts.sh claims && ./hosts.sh cutoff 4 && ./hosts.sh heal 4; ended=\$?; ./hosts.sh down; exit \$ended"
-part bsp "$result" cargo test --release --quiet --package superstep-bsp
-part miri "$result" checks/miri.sh "$((minutes / 12))"
-part sanitizers "$result" checks/sanitizers.sh
-part fuzz 'DONE|stat::number|==' checks/fuzz.sh "$((minutes * 2))"
-part mutants 'caught|: replace|: delete' checks/mutants.sh "$((minutes / 4))"
-part soak 'supersteps|memory|descriptors|threads' target/release/superstep soak --minutes "$((minutes / 10))"
-part soak-processes 'supersteps|memory|descriptors|threads' target/release/superstep soak --fabric procs --minutes "$((minutes / 30))"
+part once hosts 30 "host" "./hosts.sh up 4 && ./hosts.sh claims && ./hosts.sh cutoff 4 && ./hosts.sh heal 4; ended=\$?; ./hosts.sh down; exit \$ended"
+part once bsp 30 "" "cargo test --release --quiet --package superstep-bsp"
+part once miri 40 "parts ran" "checks/miri.sh $((span * 40 / 60000 + 1))"
+part once sanitizers 60 "claims hold|sequences of calls" "checks/sanitizers.sh"
+part once fuzz 60 "" "checks/fuzz.sh $((span * 60 / 1000 / 8 + 1))"
+part once mutants 60 "^caught|: replace|: delete" "checks/mutants.sh $((span * 60 / 60000 + 1))"
+part once soak 40 "supersteps|memory|descriptors|threads" "target/release/superstep soak --minutes $((span * 40 / 60000 + 1))"
+part once soak-processes 10 "supersteps|memory|descriptors|threads" "target/release/superstep soak --fabric procs --minutes 1"
 
 if [ ${#asked[@]} -eq 0 ]; then
   {
     echo "# Campaign"
     echo
-    echo "Commit $(git rev-parse --short HEAD) of $(git log -1 --format=%cs), $(nproc) cores ($(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)),"
-    echo "$(rustc --version). Seeds of random programs begin at $seed. It took $(((SECONDS - began) / 60)) minutes, builds included."
+    echo "Commit $commit of $(git log -1 --format=%cs "$commit"), $(nproc) cores ($(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)),"
+    echo "$(rustc --version). Seeds of random programs begin at $seed, a million further in each round. It took"
+    echo "$(((SECONDS - began) / 60)) minutes, builds included. \`./campaign.sh $minutes\` does it again."
     echo
-    echo "| part | command | what ran | found | time |"
-    echo "|---|---|---|---|---|"
+    echo "| part | command | rounds | what ran | found | time |"
+    echo "|---|---|---|---|---|---|"
     printf '%s' "$rows"
   } >CAMPAIGN.md
   echo "CAMPAIGN.md says what ran, and target/claims.md how often each claim did, and where"

@@ -101,7 +101,7 @@ pub mod groups {
     pub use crate::engine::{Ancestor, By, Every, Split, Splitting, Weighted};
 }
 
-/// Where the elements of an [`Array`](crate::Array) lie.
+/// Where the elements of an [`Array`] lie.
 ///
 /// ```
 /// use superstep::{Array, Config, distributions::Irregular};

@@ -45,9 +45,10 @@ pub const SEEDS: u64 = 4;
 /// packets alone.
 ///
 /// A failure says on which fabric, with which size and seed it happened. `SUPERSTEP_TEST_SEED` replays one seed,
-/// `SUPERSTEP_TEST_SEEDS` tries as many as it says, and `SUPERSTEP_TEST_MOST` leaves out larger groups, for tools under
-/// which a program is slow. `SUPERSTEP_TEST_FAULTS=delay,stall` lets packets be late and
-/// processors stand still in the simulator, which changes no result. `SUPERSTEP_SIM_TRACE=1` prints what happens there.
+/// `SUPERSTEP_TEST_SEEDS` tries as many as it says, from that one on or else from 0, and `SUPERSTEP_TEST_MOST` leaves
+/// out larger groups, for tools under which a program is slow. `SUPERSTEP_TEST_FAULTS=delay,stall` lets packets be late
+/// and processors stand still in the simulator, which changes no result. `SUPERSTEP_SIM_TRACE=1` prints what happens
+/// there.
 ///
 /// ```
 /// use superstep::{Max, testing};
@@ -183,8 +184,7 @@ fn number(name: &'static str) -> Option<u64> {
 }
 
 fn seeds() -> Vec<u64> {
-    match number("SUPERSTEP_TEST_SEED") {
-        Some(seed) => vec![seed],
-        None => (0..number("SUPERSTEP_TEST_SEEDS").unwrap_or(SEEDS)).collect(),
-    }
+    let (first, many) = (number("SUPERSTEP_TEST_SEED"), number("SUPERSTEP_TEST_SEEDS"));
+    let usual = if first.is_some() { 1 } else { SEEDS };
+    (first.unwrap_or(0)..).take(many.unwrap_or(usual) as usize).collect()
 }

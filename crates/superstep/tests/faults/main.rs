@@ -14,10 +14,11 @@ use programs::Program;
 use std::sync::Arc;
 use superstep::{Config, Fabric, Result, sim::Faults};
 
-/// The seeds that are tried: so many, or more if `SUPERSTEP_TEST_SEEDS` says so.
+/// The seeds that are tried: so many, or more if `SUPERSTEP_TEST_SEEDS` says so, from `SUPERSTEP_TEST_SEED` on.
 fn seeds(least: u64) -> std::ops::Range<u64> {
-    let asked = std::env::var("SUPERSTEP_TEST_SEEDS").ok();
-    0..asked.map_or(least, |asked| least.max(asked.parse().expect("a number of seeds")))
+    let number = |name| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
+    let first = number("SUPERSTEP_TEST_SEED").unwrap_or(0);
+    first..first + number("SUPERSTEP_TEST_SEEDS").map_or(least, |asked| least.max(asked))
 }
 
 fn simulated(size: usize, seed: u64, shares_memory: bool) -> Config {
