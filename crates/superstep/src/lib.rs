@@ -43,6 +43,8 @@
 #![warn(missing_debug_implementations)]
 
 mod algo;
+#[doc(hidden)]
+pub mod derived;
 mod engine;
 mod epoch;
 mod error;
@@ -176,15 +178,26 @@ pub mod epochs {
 
 /// What values, elements and results of bodies are.
 ///
-/// ```
-/// use superstep::values::Element;
+/// One line makes a struct of a program an element of arrays and a value that can be broadcast, sent and combined:
 ///
-/// fn bytes_of<T: Element>(all: &[T]) -> usize {
-///     size_of_val(all)
-/// }
-/// assert_eq!(bytes_of(&[1u16, 2]), 4);
+/// ```
+/// use superstep::{Block, Config, values::Element};
+///
+/// #[derive(Debug, PartialEq, Element)]
+/// #[repr(C)]
+/// struct Particle { place: [f64; 3], mass: f32, kind: u32 }
+///
+/// let (far, same) = Config::new().procs(2).run(|g| {
+///     let all = g.array::<Particle, Block>(4);
+///     all.forall_mut(|i, particle| particle.kind = i as u32);
+///     let mine = Particle { place: [0.0; 3], mass: 1.5, kind: 7 };
+///     g.step(|s| (s.gather(&all, &[3]), s.broadcast(1, Some(mine))))
+/// }).unwrap();
+/// assert_eq!((far[0].kind, same.mass), (3, 1.5));
 /// ```
 pub mod values {
+    pub use superstep_derive::Element;
+
     pub use crate::{
         engine::{Element, Local, Outcome, Plain, Settle, Value},
         error::BoxError,

@@ -37,6 +37,12 @@ use crate::error::{Error, ErrorKind};
 ///     g.step(|s| s.reduce(1, move |sum: &mut u64, x: &u64| *sum += factor * x));
 /// });
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not combine values of type `{T}`",
+    label = "no operator for `{T}`",
+    note = "`Sum`, `Min` and the like combine numbers, and `Each(Sum)` whole vectors, element by element",
+    note = "a function `|all: &mut T, next: &T| ..` that captures nothing but `Copy` values combines anything"
+)]
 pub trait Combine<T>: Copy + Send + Sync + 'static {
     /// Combines `with`, from higher ranks, into `acc`, from lower ones.
     ///
@@ -110,6 +116,7 @@ pub enum Rule {
     Same,
 }
 
+#[diagnostic::do_not_recommend]
 impl<T, F: Fn(&mut T, &T) + Copy + Send + Sync + 'static> Combine<T> for F {
     fn combine(&self, acc: &mut T, with: &T) {
         self(acc, with);

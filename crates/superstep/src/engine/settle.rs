@@ -32,6 +32,11 @@ impl std::fmt::Debug for Settled<'_> {
 ///     .unwrap();
 /// assert_eq!((sums, rank), (vec![2, 1], 0));
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "the body of a step cannot return `{Self}` as it is",
+    label = "the body returns `{Self}`",
+    note = "return what the verbs of the step give, or `Local(value)` for a value of this processor"
+)]
 pub trait Settle {
     /// What comes out.
     type Out;

@@ -25,11 +25,19 @@ use std::any::{Any, type_name};
 /// });
 /// assert_eq!(best.unwrap(), "rank 1");
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot travel between processors",
+    label = "this cannot be cloned, sent and encoded",
+    note = "a value is `Clone + Send + 'static` and knows serde: write \
+            `#[derive(Clone, serde::Serialize, serde::Deserialize)]`",
+    note = "or, for a struct of numbers, `#[derive(superstep::Element)] #[repr(C)]`"
+)]
 pub trait Value: Clone + Send + Serialize + DeserializeOwned + 'static {}
+#[diagnostic::do_not_recommend]
 impl<T: Clone + Send + Serialize + DeserializeOwned + 'static> Value for T {}
 
-/// What arrays and areas hold: plain data, any pattern of bytes of which is a value. Derive `bytemuck`'s `Pod` and
-/// `Zeroable` for structs.
+/// What arrays and areas hold: plain data, any pattern of bytes of which is a value. `#[derive(superstep::Element)]`
+/// and `#[repr(C)]` make a struct one, and so do `bytemuck`'s `Pod` and `Zeroable`.
 ///
 /// ```
 /// let point = superstep::Config::new().procs(2).run(|g| {
@@ -39,7 +47,14 @@ impl<T: Clone + Send + Serialize + DeserializeOwned + 'static> Value for T {}
 /// });
 /// assert_eq!(point.unwrap(), [1.0, 0.5]);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an element of an array or an area",
+    label = "this is not plain data",
+    note = "elements are numbers, arrays of them, and structs of them: write \
+            `#[derive(superstep::Element)] #[repr(C)]`"
+)]
 pub trait Element: Plain {}
+#[diagnostic::do_not_recommend]
 impl<T: Plain> Element for T {}
 
 macro_rules! for_numbers {

@@ -67,6 +67,12 @@ type BadSection = (ErrorKind, String);
 /// });
 /// assert_eq!(values.unwrap(), (vec![2, 3], vec![0, 1]));
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no section in {N} dimensions",
+    label = "not a section of this",
+    note = "a section is a range of `usize`, such as `2..5` or `..`, or `strided(range, stride)`; in two dimensions \
+            it is `(0..2, ..)`"
+)]
 pub trait Section<const N: usize>: Debug {
     /// Its indices in something of this shape.
     #[doc(hidden)]

@@ -27,6 +27,10 @@ pub(super) type Unlaid = (ErrorKind, String);
 /// });
 /// assert_eq!(sums.unwrap(), [0 + 2 + 4, 1 + 3]);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no distribution of an array",
+    note = "there are `Block`, `Cyclic`, `BlockCyclic`, `Irregular` and `Tiles`"
+)]
 pub trait Distribution: Clone + Debug + 'static {
     /// How many leading dimensions are distributed.
     #[doc(hidden)]

@@ -12,6 +12,11 @@
 /// });
 /// assert_eq!(owners.unwrap(), (1, 1, 1));
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no place in an array of {N} dimensions",
+    label = "not a place",
+    note = "a place is a `usize` in one dimension, and `[usize; {N}]` in any"
+)]
 pub trait Place<const N: usize>: Copy {
     /// Its index in each dimension.
     #[doc(hidden)]
