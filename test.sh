@@ -39,6 +39,9 @@ cargo clippy --workspace --all-targets --quiet -- -D warnings
 say "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
+say "packages"
+checks/publish.sh --no-verify
+
 say "tests"
 # Two interleavings of each kind, where plain `cargo test` tries four and `campaign.sh` many more: this is for every change.
 export SUPERSTEP_TEST_SEEDS=2
