@@ -75,5 +75,6 @@ pub use operators::{And, Any, Checked, Combine, Each, Fold, Leader, Max, Min, Or
 pub use outcome::{Outcome, Plain};
 pub use pending::{Local, Pending};
 pub use settle::Settle;
+pub(crate) use settle::Settled;
 pub use step::Step;
 pub use value::{Element, Value};

@@ -13,7 +13,8 @@ mod shared;
 pub use area::{Area, Source};
 pub(crate) use array::Divisor;
 pub use array::{
-    Array, Block, BlockCyclic, Cyclic, Distribution, Gatherer, Irregular, OneScatterer, Place, Scatterer, Tiles,
+    Array, Block, BlockCyclic, Cyclic, Distribution, Edge, Gatherer, Halo, Irregular, OneScatterer, PendingHalo, Place,
+    Scatterer, Tiles,
 };
 pub use paged::{Cohering, Paged, Run, RunMut};
 pub use queue::Queue;

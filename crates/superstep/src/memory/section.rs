@@ -238,6 +238,17 @@ impl Section<1> for Strided {
     }
 }
 
+/// One range for each dimension.
+impl<const N: usize> Section<N> for [Range<usize>; N] {
+    fn spans(&self, shape: &[usize; N]) -> Result<[Span; N], BadSection> {
+        let mut spans = [Span { first: 0, step: 1, count: 0 }; N];
+        for ((span, range), &extent) in spans.iter_mut().zip(self).zip(shape) {
+            [*span] = range.spans(&[extent])?;
+        }
+        Ok(spans)
+    }
+}
+
 macro_rules! tuples {
     ($($count:literal: $($name:ident $at:tt),+;)*) => { $(
         impl<$($name: Section<1>),+> Section<$count> for ($($name,)+) {

@@ -36,6 +36,7 @@ mod epochs;
 mod failures;
 mod graphs;
 mod groups;
+mod halos;
 mod launch;
 mod leaving;
 mod leaving_traffic;
