@@ -12,6 +12,11 @@
 //!   is what ends a superstep, of which `collectives` are some.
 //! - `program` is the only place that touches the memory of the program.
 
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+compile_error!(
+    "libbsp needs Linux with the GNU C library: its processes are forked, and are told the code they end with"
+);
+
 mod collectives;
 mod ending;
 mod exits;

@@ -1,6 +1,8 @@
 //! The command `superstep`: runs programs, measures a machine, runs the benchmarks and tries the library for hours.
 
 #![forbid(unsafe_code)]
+// Nothing is started there, so nothing is said about it either.
+#![cfg_attr(not(unix), allow(dead_code))]
 
 mod args;
 mod bench;

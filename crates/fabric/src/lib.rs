@@ -7,6 +7,9 @@
 //!
 //! Programs use the `superstep` crate; this one is its lowest layer.
 
+// Forked processes and MPI use much that threads and the simulator do not, and loom has fences of its own.
+#![cfg_attr(any(loom, not(target_os = "linux")), allow(dead_code, unused_imports))]
+
 mod ahead;
 mod alarm;
 pub mod circle;
@@ -17,14 +20,18 @@ mod failure;
 #[doc(hidden)]
 pub mod fuzzing;
 mod lock;
+#[cfg(target_os = "linux")]
 mod mapping;
 mod memory;
 mod messages;
+#[cfg_attr(not(unix), path = "mpi/elsewhere.rs")]
 pub mod mpi;
 mod nest;
 mod pages;
 mod plain;
+#[cfg(all(unix, not(miri)))]
 pub mod processes;
+#[cfg_attr(not(target_os = "linux"), path = "procs/elsewhere.rs")]
 pub mod procs;
 mod region;
 mod scarcity;
@@ -33,6 +40,7 @@ pub mod settings;
 pub mod sight;
 pub mod sim;
 mod spares;
+mod system;
 pub mod threads;
 mod touches;
 mod tray;
@@ -50,5 +58,6 @@ pub use plain::Plain;
 pub use region::{Flat, Loan, Reach, Refused, Region};
 pub use sight::{Limits, Pen};
 pub use spares::{Spares, fitting};
+pub use system::is_root;
 pub use touches::{Touch, Use, first_clash};
 pub use tray::Tray;

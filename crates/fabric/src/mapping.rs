@@ -7,6 +7,7 @@
 //! - **S2** Whatever is placed in it is made of atomics alone, for which zeros are a value: the system hands out zeros,
 //!   and every access of every process is one of an atomic.
 
+use crate::system;
 use std::{io, ptr::NonNull};
 
 /// A stretch of memory that a process shares with those that it forks later.
@@ -36,7 +37,7 @@ impl Mapping {
     pub(super) fn map(least: usize, most: usize) -> io::Result<Self> {
         let mut len = most.max(least);
         loop {
-            match system::map(len) {
+            match system::map_shared(len) {
                 Ok(start) => return Ok(Self { start, len }),
                 Err(why) if len == least => return Err(why),
                 Err(_) => len = (len / 2).max(least),
@@ -85,63 +86,7 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: S1: it is ours, and all references to it have ended.
-        unsafe { system::unmap(self.start, self.len) };
-    }
-}
-
-#[cfg(not(miri))]
-mod system {
-    use std::{io, ptr::NonNull};
-
-    /// New memory of so many bytes, all of them zeros.
-    pub(super) fn map(len: usize) -> io::Result<NonNull<u8>> {
-        let (read_write, flags) =
-            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
-        // SAFETY: it asks for new memory and touches none that is there.
-        let start = unsafe { libc::mmap(std::ptr::null_mut(), len, read_write, flags, -1, 0) };
-        if start == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        // Otherwise a crash would write all of it to a core file.
-        // SAFETY: the range was mapped just now. Advice that is not taken does no harm.
-        unsafe { libc::madvise(start, len, libc::MADV_DONTDUMP) };
-        NonNull::new(start.cast()).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
-    }
-
-    /// Gives memory back.
-    ///
-    /// # Safety
-    ///
-    /// It was mapped with this length, and nobody uses it any more.
-    pub(super) unsafe fn unmap(start: NonNull<u8>, len: usize) {
-        // SAFETY: the caller's promise.
-        unsafe { libc::munmap(start.as_ptr().cast(), len) };
-    }
-}
-
-/// Miri forks no processes: the heap is all that can be shared there.
-#[cfg(miri)]
-mod system {
-    use std::{alloc, io, ptr::NonNull};
-
-    fn layout(len: usize) -> alloc::Layout {
-        alloc::Layout::from_size_align(len, super::PAGE).expect("a mapping fits into memory")
-    }
-
-    /// New memory of so many bytes, all of them zeros.
-    pub(super) fn map(len: usize) -> io::Result<NonNull<u8>> {
-        // SAFETY: a mapping is not empty.
-        NonNull::new(unsafe { alloc::alloc_zeroed(layout(len)) }).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
-    }
-
-    /// Gives memory back.
-    ///
-    /// # Safety
-    ///
-    /// It was mapped with this length, and nobody uses it any more.
-    pub(super) unsafe fn unmap(start: NonNull<u8>, len: usize) {
-        // SAFETY: the caller's promise.
-        unsafe { alloc::dealloc(start.as_ptr(), layout(len)) };
+        unsafe { system::unmap_shared(self.start, self.len) };
     }
 }
 

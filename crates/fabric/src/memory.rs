@@ -6,7 +6,7 @@
 //!   Every byte of it is initialised; any pattern of bytes is a value, because elements are [`Plain`].
 //! - **M5** Each part of a [`PartedMemory`] is taken once and for good, so no two [`Memory`] overlap.
 
-use crate::{plain::Plain, scarcity};
+use crate::{plain::Plain, scarcity, system};
 use std::{
     alloc::Layout,
     fmt,
@@ -38,7 +38,8 @@ pub(crate) struct Memory<T> {
 enum Whole<T> {
     Nothing,
     Heap(Layout),
-    Mapped(usize),
+    /// So many bytes, on this border.
+    Mapped(usize, usize),
     /// A part of what others have parts of too.
     Part(Arc<PartedMemory<T>>),
 }
@@ -61,7 +62,7 @@ impl<T: Plain> Memory<T> {
         }
         // Nor has it huge pages, and it checks memory of the heap as well as any.
         let (start, whole) = if layout.size() >= HUGE && !cfg!(miri) {
-            map(layout).map(|(start, length)| (start, Whole::Mapped(length)))?
+            map(layout).map(|(start, length, border)| (start, Whole::Mapped(length, border)))?
         } else {
             // SAFETY: the layout's size is not zero.
             let start = unsafe { std::alloc::alloc_zeroed(layout) };
@@ -207,32 +208,14 @@ impl<T> fmt::Debug for Buffer<T> {
     }
 }
 
-/// Maps zeros on a border of huge pages, or a wider one if the layout asks for it, and asks for huge pages.
-fn map(layout: Layout) -> Option<(NonNull<u8>, usize)> {
+/// Maps zeros on a border of huge pages, or a wider one if the layout asks for it, and asks for huge pages. With them
+/// comes how many there are, and the border.
+fn map(layout: Layout) -> Option<(NonNull<u8>, usize, usize)> {
     let border = layout.align().max(HUGE);
     let length = layout.size().checked_next_multiple_of(HUGE)?;
-    let (read_write, private) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    let asked = length.checked_add(border)?;
-    // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing that exists.
-    let base = unsafe { libc::mmap(std::ptr::null_mut(), asked, read_write, private, -1, 0) };
-    if base == libc::MAP_FAILED {
-        return None;
-    }
-    let start = base.map_addr(|address| address.next_multiple_of(border));
-    let head = start.addr() - base.addr();
-    // Both ends go back to the system. A refusal only wastes addresses, so its code is ignored.
-    if head > 0 {
-        // SAFETY: the first `head` bytes are ours and nothing points into them.
-        unsafe { libc::munmap(base, head) };
-    }
-    // SAFETY: `start + length` lies inside the mapping, which has `border` bytes to spare.
-    let end = unsafe { start.byte_add(length) };
-    // SAFETY: the rest behind `end` is ours, nothing points into it, and there is some because `head` is less than
-    // `border`.
-    unsafe { libc::munmap(end, border - head) };
-    // SAFETY: the range is mapped. Advice that is not taken costs speed only.
-    unsafe { libc::madvise(start, length, libc::MADV_HUGEPAGE) };
-    Some((NonNull::new(start.cast())?, length))
+    let start = system::map(length, border)?;
+    system::advise_huge(start.as_ptr(), length);
+    Some((start, length, border))
 }
 
 /// Makes room in `vector` for so many more elements, on huge pages where they are many.
@@ -298,9 +281,8 @@ fn prefer_huge<T: Plain>(vector: &mut Vec<T>) {
     let base = vector.as_mut_ptr();
     let start = base.map_addr(|address| address.next_multiple_of(HUGE));
     let end = (base.addr() + vector.capacity() * size_of::<T>()) / HUGE * HUGE;
-    if start.addr() < end && !cfg!(miri) {
-        // SAFETY: the range lies in the vector's memory, and advice changes nothing that is in it.
-        unsafe { libc::madvise(start.cast(), end - start.addr(), libc::MADV_HUGEPAGE) };
+    if start.addr() < end {
+        system::advise_huge(start.cast(), end - start.addr());
     }
 }
 
@@ -310,11 +292,8 @@ impl<T> Drop for Memory<T> {
             Whole::Nothing | Whole::Part(_) => {}
             // SAFETY: it was allocated with this layout and is given back once.
             Whole::Heap(layout) => unsafe { std::alloc::dealloc(self.start.as_ptr().cast(), *layout) },
-            Whole::Mapped(length) => {
-                // SAFETY: it was mapped with this length and is given back once.
-                let code = unsafe { libc::munmap(self.start.as_ptr().cast(), *length) };
-                debug_assert_eq!(code, 0, "munmap of a region");
-            }
+            // SAFETY: it was mapped with this length and border and is given back once.
+            Whole::Mapped(length, border) => unsafe { system::unmap(self.start.cast(), *length, *border) },
         }
     }
 }

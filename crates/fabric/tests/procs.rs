@@ -1,6 +1,7 @@
 //! Hands the contract to processes that are forked, and tries what they promise beyond it.
 
 #![forbid(unsafe_code)]
+#![cfg(target_os = "linux")]
 
 use fabric::{Circle, Failure, Meld, Melded, Tray, contract, procs, threads::Options};
 use std::{

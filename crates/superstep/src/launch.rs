@@ -18,6 +18,7 @@ use crate::{
 use fabric::{Circle, Failure, mpi, procs, sim, threads};
 use resolve::unable;
 use std::{
+    io,
     panic::{AssertUnwindSafe, Location, catch_unwind},
     sync::{Mutex, PoisonError},
 };
@@ -139,16 +140,17 @@ fn start(
     processor: &(dyn Fn(Box<dyn Circle>) -> Result<(), Failure> + Sync),
 ) -> Result {
     let stack = options.stack_bytes;
-    let too_many = |how: &str, why: std::io::Error| {
+    let too_many = |how: &str, why: io::Error| {
         let what = format!("procs is {procs}, {how} with {stack} bytes of stack each ({why})");
         Error::new(ErrorKind::BadProcs, format!("{what}; ask for fewer, or less stack"))
     };
     let no_threads = |why| too_many("for which threads cannot be started", why);
     let (results, failure) = match fabric {
         Fabric::Threads => (threads::run(procs, options, processor).map_err(no_threads)?, None),
-        Fabric::Procs => {
-            procs::run(procs, options, in_words, processor).map_err(|why| too_many("which cannot be forked", why))?
-        }
+        Fabric::Procs => procs::run(procs, options, in_words, processor).map_err(|why| match why.kind() {
+            io::ErrorKind::Unsupported => Error::new(ErrorKind::BadConfig, format!("{why}; use threads")),
+            _ => too_many("which cannot be forked", why),
+        })?,
         Fabric::Mpi { threads } => mpi::run(threads, options, in_words, processor).map_err(unable)?,
         Fabric::Sim { .. } => (sim::run(procs, plan, options, processor).map_err(no_threads)?, None),
     };

@@ -16,6 +16,7 @@ mod plan;
 mod quote;
 mod search;
 mod slots;
+#[cfg_attr(not(unix), path = "watch/elsewhere.rs")]
 mod watch;
 
 pub(crate) use options::Options;
@@ -96,7 +97,7 @@ fn put_together(options: &Options, hosts: Option<&Hosts>) -> Result<(Line, Optio
         hosts_file: options.hosts.as_deref(),
         slots: hosts.map_or_else(slots::here, Hosts::slots),
         is_labelled: options.prefix,
-        is_root: fabric::processes::is_root(),
+        is_root: fabric::is_root(),
         passed: passed::names(env::vars_os().map(|(name, _)| name)),
         has_procs: env::var_os("SUPERSTEP_PROCS").is_some(),
         program,

@@ -8,7 +8,6 @@ use crate::failure::Failure;
 use std::{
     env,
     ffi::OsStr,
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -115,8 +114,16 @@ pub(super) fn on_path(name: &OsStr) -> Option<PathBuf> {
     env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| is_program(path))
 }
 
+#[cfg(unix)]
 fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
     path.metadata().is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+}
+
+/// Nothing is started there.
+#[cfg(not(unix))]
+fn is_program(path: &Path) -> bool {
+    path.is_file()
 }
 
 #[cfg(test)]

@@ -12,18 +12,34 @@ pub(super) struct Launcher {
     libraries: &'static [&'static str],
 }
 
-const OPEN_MPI: &[&str] = &["libmpi.so.40", "libmpi.so.80", "libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi.so"];
-const MPICH: &[&str] =
-    &["libmpich.so.12", "libmpi.so.12", "libmpi_abi.so.1", "libmpi_abi.so.0", "libmpich.so", "libmpi.so"];
-const ANY: &[&str] = &[
-    "libmpi.so.40",
-    "libmpi.so.80",
-    "libmpich.so.12",
-    "libmpi.so.12",
-    "libmpi_abi.so.1",
-    "libmpi_abi.so.0",
-    "libmpi.so",
-];
+#[cfg(target_os = "macos")]
+mod libraries {
+    pub(super) const OPEN_MPI: &[&str] = &["libmpi.40.dylib", "libmpi.dylib", "/opt/homebrew/lib/libmpi.dylib"];
+    pub(super) const MPICH: &[&str] = &["libmpi.12.dylib", "libmpi.dylib", "/opt/homebrew/lib/libmpi.dylib"];
+    pub(super) const ANY: &[&str] = &["libmpi.dylib", "/opt/homebrew/lib/libmpi.dylib"];
+}
+
+#[cfg(not(target_os = "macos"))]
+mod libraries {
+    pub(super) const OPEN_MPI: &[&str] =
+        &["libmpi.so.40", "libmpi.so.80", "libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi.so"];
+    pub(super) const MPICH: &[&str] =
+        &["libmpich.so.12", "libmpi.so.12", "libmpi_abi.so.1", "libmpi_abi.so.0", "libmpich.so", "libmpi.so"];
+    pub(super) const ANY: &[&str] = &[
+        "libmpi.so.40",
+        "libmpi.so.80",
+        "libmpich.so.12",
+        "libmpi.so.12",
+        "libmpi_abi.so.1",
+        "libmpi_abi.so.0",
+        "libmpi.so",
+    ];
+}
+
+use libraries::{ANY, MPICH, OPEN_MPI};
+
+/// The variable with the folders in which libraries are searched.
+const LIBRARY_PATH: &str = if cfg!(target_os = "macos") { "DYLD_LIBRARY_PATH" } else { "LD_LIBRARY_PATH" };
 
 fn number(name: &str) -> Option<usize> {
     env::var(name).ok()?.parse().ok()
@@ -68,7 +84,7 @@ impl Launcher {
         }
         Err(format!(
             "{} has started this program, but no MPI could be loaded: tried {}; set SUPERSTEP_MPI_LIB to the path of \
-             its library, or LD_LIBRARY_PATH to the folder",
+             its library, or {LIBRARY_PATH} to the folder",
             self.name,
             tried.join("; ")
         ))

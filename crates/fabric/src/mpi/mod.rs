@@ -15,13 +15,15 @@ mod link;
 mod pulse;
 mod session;
 mod slots;
+mod unable;
 mod world;
 
 #[cfg(fuzzing)]
 pub(crate) use {header::fuzz, launcher::fuzz as fuzz_launcher, pulse::fuzz as fuzz_pulse};
 
 pub use session::{Session, abort};
-pub use world::{Unable, is_launched};
+pub use unable::Unable;
+pub use world::is_launched;
 
 use crate::{
     alarm::{Alarm, or_raise},

@@ -3,7 +3,8 @@
 
 use super::{
     link::MpiLink,
-    world::{RunAlarm, Turn, Unable, WORLD, World, numbers, world},
+    unable::Unable,
+    world::{RunAlarm, Turn, WORLD, World, numbers, world},
 };
 use crate::{
     alarm::Alarm,

@@ -4,6 +4,7 @@ use super::{
     endpoint::Endpoint,
     launcher::Launcher,
     pulse::{self, LONGEST, Pulse},
+    unable::Unable,
 };
 use crate::{
     alarm::Alarm,
@@ -11,51 +12,17 @@ use crate::{
     failure::Failure,
     secret::Secret,
     sight::Limits,
-    threads::{ThreadAlarm, exit::on_exit},
+    system,
+    threads::ThreadAlarm,
     wire::{Reader, Writer as _},
 };
 use std::{
-    ffi::{c_int, c_void},
-    fmt,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
-
-/// Why a run under MPI cannot begin.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unable {
-    /// No launcher has started this process.
-    NotLaunched,
-    /// No MPI could be loaded or started.
-    NoMpi(String),
-    /// The launcher is one of another MPI than the library that was loaded.
-    WrongLauncher(String),
-    /// The processes differ in what must be the same.
-    Differs(String),
-    /// Another run is under way in this process.
-    Underway,
-}
-
-impl fmt::Display for Unable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotLaunched => {
-                write!(f, "the MPI fabric was asked for, but no MPI launcher has started this program; use mpirun")
-            }
-            Self::Underway => write!(
-                f,
-                "a run was started inside a run or beside one, and under MPI a process has one at a time; wait until \
-                 the run has ended"
-            ),
-            Self::NoMpi(why) | Self::WrongLauncher(why) | Self::Differs(why) => f.write_str(why),
-        }
-    }
-}
-
-impl std::error::Error for Unable {}
 
 /// This process among those that were launched together.
 pub(super) struct World {
@@ -116,8 +83,7 @@ fn start() -> Result<World, Unable> {
     code::adopt(agreed(&endpoint, code::secret()));
     let secret = agreed(&endpoint, Secret::draw());
     let pulse = pulse::start(&endpoint.mpi, endpoint.me, endpoint.processes).map_err(Unable::NoMpi)?;
-    // SAFETY: the function may be called when the process ends, and makes no use of what it is handed.
-    unsafe { on_exit(finish, std::ptr::null_mut()) };
+    system::at_exit(finish);
     Ok(World {
         process: std::process::id(),
         endpoint,
@@ -156,22 +122,24 @@ fn agreed(endpoint: &Endpoint, mine: Secret) -> Secret {
     Secret(numbers(endpoint, mine.0)[0])
 }
 
-/// Ends MPI with the process, which ends with this code.
-extern "C" fn finish(code: c_int, _: *mut c_void) {
+/// Ends MPI with the process, which ends with this code, if it is known.
+fn finish(code: Option<i32>) {
     let Some(Ok(world)) = WORLD.get() else { return };
     if std::process::id() != world.process {
         // A process that the program has forked for itself must not touch MPI.
         return;
     }
     let me = world.endpoint.me;
+    let failing = code.filter(|&code| code != 0).unwrap_or(1);
     if world.is_running.load(Ordering::Acquire) {
         // The program has ended itself in the middle of a run: the others would wait for it. A session's own library
         // says so, and ends all.
         if !world.is_session.load(Ordering::Acquire) {
-            eprintln!("superstep: process {me} has ended itself with code {code} in the middle of a run");
+            let how = code.map_or_else(String::new, |code| format!(" with code {code}"));
+            eprintln!("superstep: process {me} has ended itself{how} in the middle of a run");
             // That has to come through the launcher before it hears that all is over.
             std::thread::sleep(LAST_WORDS);
-            world.endpoint.mpi.abort(if code == 0 { 1 } else { code });
+            world.endpoint.mpi.abort(failing);
         }
         return;
     }
@@ -184,7 +152,7 @@ extern "C" fn finish(code: c_int, _: *mut c_void) {
         // waited for. Then MPI ends all at once, which launchers take better than processes that vanish one by one.
         if let Err(who) = world.pulse.await_goodbyes() {
             eprintln!("superstep: {who} before it has ended MPI; process {me} ends without");
-            world.endpoint.mpi.abort(if code == 0 { 1 } else { code });
+            world.endpoint.mpi.abort(failing);
             return;
         }
         // Those that vanish only now would be waited for without end.
@@ -193,8 +161,8 @@ extern "C" fn finish(code: c_int, _: *mut c_void) {
         let _ = ends.spawn(move || {
             std::thread::sleep(limit);
             eprintln!("superstep: MPI has not ended within {} s; process {me} ends without", limit.as_secs());
-            // SAFETY: the process is ending already, and ends with the program's own code.
-            unsafe { libc::_exit(code) };
+            // The process is ending already, and ends with the program's own code.
+            system::exit_now(code.unwrap_or(1));
         });
     } else {
         world.endpoint.drain();

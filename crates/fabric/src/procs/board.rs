@@ -5,8 +5,8 @@ use crate::{
     alarm::Alarm,
     failure::Failure,
     mapping::{Mappable, Mapping},
-    processes::is_alive,
     sight::{Pen, Sighting, TeamSightings},
+    system::is_alive,
     threads::wait::{idle, nap_until},
 };
 use std::{

@@ -43,6 +43,16 @@ impl fmt::Display for End {
     }
 }
 
+/// Whether the system keeps the children of this process that have ended until they are waited for; else their numbers
+/// may be those of other processes at once.
+pub(super) fn keeps_ended() -> bool {
+    // SAFETY: it is made of integers and addresses that may be null: zeros are a value of it.
+    let mut now = unsafe { zeroed::<libc::sigaction>() };
+    // SAFETY: K1.
+    let code = unsafe { libc::sigaction(libc::SIGCHLD, std::ptr::null(), &raw mut now) };
+    code == 0 && now.sa_sigaction != libc::SIG_IGN && now.sa_flags & libc::SA_NOCLDWAIT == 0
+}
+
 impl Child {
     /// The child with this number, which was forked just now.
     pub(super) fn new(pid: i32) -> Self {

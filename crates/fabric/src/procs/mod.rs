@@ -31,4 +31,3 @@ pub use run::run;
 pub use team::{Speaker, Team};
 pub use waiter::Waiter;
 pub use watch::Terms;
-pub(crate) use watch::UNWINDING;

@@ -8,8 +8,9 @@ use crate::{
     messages::MessageCircle,
     nest::Name,
     secret::Secret,
+    system,
     threads::{
-        Options, affinity, exit,
+        Options, exit,
         pool::{be_processor, forget_workers},
         wait::Crowd,
     },
@@ -103,16 +104,15 @@ fn fork(processors: usize, terms: Terms) -> io::Result<Team> {
 /// Writes what is left to be written. There is nobody to tell if that fails.
 fn flush(out: &mut impl io::Write) {
     let _ = out.flush();
-    // SAFETY: with nothing it flushes all streams of the C library.
-    unsafe { libc::fflush(std::ptr::null_mut()) };
+    system::flush_streams();
 }
 
 /// Ends a process that was forked.
 fn leave(team: Team, is_well: bool) -> ! {
     flush(&mut io::stdout());
     let failure = if is_well { team.end() } else { team.raised() };
-    // SAFETY: it ends the process. What the program had registered for its end is for the process that began it.
-    unsafe { libc::_exit(i32::from(!is_well || failure.is_some())) }
+    // What the program had registered for its end is for the process that began it.
+    system::exit_now(i32::from(!is_well || failure.is_some()))
 }
 
 /// One process's part of a run; nothing if there is too little memory in common.
@@ -128,7 +128,7 @@ fn be_processor_of<R>(
     let pen = team.pen();
     pen.begin();
     if options.pin {
-        affinity::bind(Some(rank));
+        system::bind(Some(rank));
     }
     let circle = MessageCircle::apart(ProcsLink::new(team, may_reach)?, size, rank, 0, secret);
     let all: Vec<usize> = (0..size).collect();

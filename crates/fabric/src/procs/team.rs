@@ -6,15 +6,15 @@
 
 use super::{
     board::{Board, MOST, RAISED, TeamAlarm, pid, raise, raised},
-    child::{Child, NOBODY},
+    child::{Child, NOBODY, keeps_ended},
     reach,
     watch::{Terms, watch},
 };
 use crate::{
     failure::Failure,
     mapping::Mapping,
-    processes::{keeps_children, without_signals},
     sight::Pen,
+    system::{self, without_signals},
 };
 use std::{
     io,
@@ -69,10 +69,10 @@ impl Team {
         // What is found out once is found out now: another thread might be about to, and would never come to an end in
         // the copy.
         crate::threads::cores();
-        crate::threads::allowed();
+        system::allowed();
         let _directory = crate::code::hold();
         // Numbers of children that the system forgets by itself may become those of others at any time.
-        let are_kept = keeps_children();
+        let are_kept = keeps_ended();
         let mut children: Vec<Child> = Vec::with_capacity(size - 1);
         for rank in 1..size {
             // SAFETY: the child goes on with a copy of this thread alone. It takes no lock of the library that another

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     failure::Failure,
     mapping::Mapping,
-    sight::{Limits, Lookout, Stint, Verdict},
+    sight::{Limits, Lookout, Stint, UNWINDING, Verdict},
 };
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -28,9 +28,6 @@ pub struct Terms {
     /// What process 0 prints for a failure that has ended it; nothing if that is empty, or if somebody has said why.
     pub last_words: fn(&Failure) -> String,
 }
-
-/// How much more time one has who has heard of the failure.
-pub(crate) const UNWINDING: u32 = 20;
 
 /// Who of a team is left after it has failed, and how much time each has had since.
 struct Stints {

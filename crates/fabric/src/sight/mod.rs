@@ -17,8 +17,9 @@ mod stint;
 
 pub use limits::Limits;
 pub(crate) use lookout::{Lookout, Report, Verdict};
+#[cfg(target_os = "linux")]
 pub(crate) use pen::TeamSightings;
 pub use pen::{Pen, Waiting};
 pub use sighting::Sighting;
 pub(crate) use sighting::sightings;
-pub(crate) use stint::{Stint, own_task, remember_task};
+pub(crate) use stint::{Stint, UNWINDING, own_task, remember_task};

@@ -9,7 +9,7 @@ use super::{
     lookout::{Lookout, Verdict},
     sighting::Sighting,
 };
-use crate::{alarm::Alarm, failure::Failure, processes::without_signals};
+use crate::{alarm::Alarm, failure::Failure, system::without_signals, threads::exit::give_up};
 use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -113,7 +113,7 @@ pub(crate) fn act(alarm: &dyn Alarm, verdict: Verdict) {
         Verdict::Notice(line) => eprintln!("superstep: {line}"),
         Verdict::Stalled(words) => alarm.raise(Failure::Stalled { words }),
         // Nothing else ends a thread that does not come back, and so nothing else ends the run.
-        Verdict::Over(words) => crate::processes::give_up(&words),
+        Verdict::Over(words) => give_up(&words),
     }
 }
 

@@ -4,6 +4,7 @@ use super::{
     sighting::{ANYBODY, BEGUN, ENDED, Sighting},
     stint::own_task,
 };
+#[cfg(target_os = "linux")]
 use crate::mapping::Mapping;
 use std::{
     fmt,
@@ -11,6 +12,7 @@ use std::{
 };
 
 /// What can be seen of the processes of a team, in memory that they share.
+#[cfg(target_os = "linux")]
 #[derive(Clone)]
 pub(crate) struct TeamSightings {
     memory: Arc<Mapping>,
@@ -18,6 +20,7 @@ pub(crate) struct TeamSightings {
     first: usize,
 }
 
+#[cfg(target_os = "linux")]
 impl TeamSightings {
     pub(crate) fn new(memory: Arc<Mapping>, first: usize) -> Self {
         Self { memory, first }
@@ -35,6 +38,7 @@ enum Sightings {
     #[default]
     Nowhere,
     Here(Arc<[Sighting]>),
+    #[cfg(target_os = "linux")]
     Team(TeamSightings),
 }
 
@@ -51,6 +55,7 @@ impl Pen {
         Self { sightings: Sightings::Here(Arc::clone(sightings)), at }
     }
 
+    #[cfg(target_os = "linux")]
     pub(crate) fn of_team(sightings: TeamSightings, at: usize) -> Self {
         Self { sightings: Sightings::Team(sightings), at }
     }
@@ -59,6 +64,7 @@ impl Pen {
     fn sighting(&self) -> Option<&Sighting> {
         match &self.sightings {
             Sightings::Here(all) => all.get(self.at),
+            #[cfg(target_os = "linux")]
             Sightings::Team(all) => Some(all.get(self.at)),
             Sightings::Nowhere => None,
         }

@@ -3,12 +3,16 @@
 //! A limit on how long something may take must not be reached because the machine is slow (X9): what is not given a
 //! core cannot go on, however long that lasts. So such a limit counts the time in which the thread ran, or slept
 //! because it wanted to, and not that in which it waited for a core. Nor does it count time in which nobody looked.
+//! Only Linux tells the two apart; elsewhere all the time counts in which somebody looked.
 
 use std::{
     cell::Cell,
     fs,
     time::{Duration, Instant},
 };
+
+/// How much more time one has who has heard of the failure than one who has not.
+pub(crate) const UNWINDING: u32 = 20;
 
 /// The time that one thread has had since it was first looked at.
 pub(crate) struct Stint {
@@ -73,7 +77,7 @@ thread_local! {
 /// The system's number of the calling thread.
 pub(crate) fn own_task() -> i32 {
     match TASK.get() {
-        0 => crate::processes::own_task(),
+        0 => crate::system::own_task(),
         known => known,
     }
 }

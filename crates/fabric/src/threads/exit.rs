@@ -2,11 +2,12 @@
 //!
 //! The other processors are threads of the same process, and vanish without a word. Nothing can stop that, but it is
 //! said which processor has ended the program, and the code is not that of success (X4). So it is where a thread that
-//! the program has started does it.
+//! the program has started does it. Where the system does not tell the code, it is always 1; under Windows nothing can
+//! be said.
 
+use crate::system;
 use std::{
     cell::Cell,
-    ffi::{c_int, c_void},
     sync::{
         Once,
         atomic::{AtomicU32, AtomicUsize, Ordering},
@@ -38,11 +39,7 @@ pub(crate) fn watch() -> Underway {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         PROCESS.store(std::process::id(), Ordering::Release);
-        // Miri calls nobody when a program ends.
-        if !cfg!(miri) {
-            // SAFETY: the function may be called when the process ends, and makes no use of what it is handed.
-            unsafe { on_exit(at_exit, std::ptr::null_mut()) };
-        }
+        system::at_exit(at_exit);
     });
     RUNS.fetch_add(1, Ordering::AcqRel);
     Underway(())
@@ -61,13 +58,14 @@ pub(crate) fn being<R>(processor: usize, work: impl FnOnce() -> R) -> R {
     result
 }
 
-unsafe extern "C" {
-    /// Lets a function be called with the code when the process ends.
-    pub(crate) fn on_exit(call: extern "C" fn(c_int, *mut c_void), with: *mut c_void) -> c_int;
+/// Ends the process, with what has happened.
+pub(crate) fn give_up(why: &str) -> ! {
+    eprintln!("Error: {why}");
+    system::exit_now(1)
 }
 
 /// The process ends. It does so on the thread that has asked for it.
-extern "C" fn at_exit(code: c_int, _: *mut c_void) {
+fn at_exit(code: Option<i32>) {
     let processor = PROCESSOR.try_with(Cell::get).ok().flatten();
     let is_underway = processor.is_some() || RUNS.load(Ordering::Acquire) > 0;
     if !is_underway || std::process::id() != PROCESS.load(Ordering::Acquire) {
@@ -77,14 +75,14 @@ extern "C" fn at_exit(code: c_int, _: *mut c_void) {
         Some(processor) => (format!("processor {processor}"), "it"),
         None => ("a thread that is no processor".to_owned(), "a processor"),
     };
+    let how = code.map_or_else(String::new, |code| format!(" with code {code}"));
     eprintln!(
-        "superstep: {who} has ended the program with code {code} in the middle of a run; let {whose} return an error \
-         or panic instead, so that the others hear of it"
+        "superstep: {who} has ended the program{how} in the middle of a run; let {whose} return an error or panic \
+         instead, so that the others hear of it"
     );
-    if code == 0 {
-        // SAFETY: with nothing it flushes all streams of the C library.
-        unsafe { libc::fflush(std::ptr::null_mut()) };
-        // SAFETY: the process is ending already.
-        unsafe { libc::_exit(1) };
+    // A code that nobody knows may be 0.
+    if code.is_none_or(|code| code == 0) {
+        system::flush_streams();
+        system::exit_now(1);
     }
 }

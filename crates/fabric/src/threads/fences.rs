@@ -4,13 +4,10 @@
 //! store. The side that runs in every step calls [`light`], which costs nothing; the side that runs before it goes to
 //! sleep calls [`heavy`], which makes the kernel run a full fence on every core that runs a thread of this process.
 //! Where the kernel offers no such thing, both are full fences.
-//!
-//! # Invariants
-//!
-//! - **N1** `membarrier` takes integers alone and touches no memory of the caller.
 
 #[cfg(not(loom))]
 mod imp {
+    use crate::system;
     use std::sync::{
         OnceLock,
         atomic::{Ordering, compiler_fence, fence},
@@ -19,13 +16,7 @@ mod imp {
     /// Whether the cheap form is to be had here. Ask once and keep the answer beside the data.
     pub(crate) fn expedited() -> bool {
         static OFFERED: OnceLock<bool> = OnceLock::new();
-        // Miri has no such call, and checks the symmetric form.
-        *OFFERED.get_or_init(|| !cfg!(miri) && membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED))
-    }
-
-    fn membarrier(command: libc::c_int) -> bool {
-        // SAFETY: N1.
-        unsafe { libc::syscall(libc::SYS_membarrier, command, 0) == 0 }
+        *OFFERED.get_or_init(system::offers_fence)
     }
 
     #[inline]
@@ -40,7 +31,7 @@ mod imp {
     pub(crate) fn heavy(expedited: bool) {
         fence(Ordering::SeqCst);
         if expedited {
-            assert!(membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED), "membarrier was offered and then refused");
+            system::fence_all();
         }
     }
 }

@@ -3,7 +3,6 @@
 //! Everything is shared memory here: meetings are a few cache lines (see `README.md` beside this file), trays change
 //! hands without a copy, and every region can be reached.
 
-pub(crate) mod affinity;
 mod alarm;
 mod circle;
 pub(crate) mod exit;
@@ -20,7 +19,6 @@ pub(crate) mod wait;
 #[cfg(all(test, loom))]
 mod loom_tests;
 
-pub(crate) use affinity::allowed;
 pub(crate) use alarm::ThreadAlarm;
 pub use pool::{Options, is_processor};
 pub use wait::cores;

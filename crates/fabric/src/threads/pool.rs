@@ -10,13 +10,14 @@
 //!   all jobs are counted as done. So whatever the job borrows outlives its use.
 
 use super::{
-    affinity, room,
+    room,
     wait::{Crowd, idle},
 };
 use crate::{
     lock::lock,
     memory::Padded,
     sight::{Limits, remember_task},
+    system,
 };
 use std::{
     any::Any,
@@ -267,7 +268,7 @@ impl JobSlot {
 impl Job {
     fn run(self, pinned: &mut bool) {
         if self.pin || *pinned {
-            affinity::bind(self.pin.then_some(self.rank));
+            system::bind(self.pin.then_some(self.rank));
             *pinned = self.pin;
         }
         BUSY.set(true);

@@ -46,7 +46,7 @@ fn limits(processors: usize, missing: usize) -> Vec<Limit> {
     let mappings = fs::read_to_string("/proc/self/maps").map_or(0, |maps| maps.lines().count());
     let most_mappings = number("/proc/sys/vm/max_map_count").map(|most| most.saturating_sub(mappings) / MAPPINGS);
     add("/proc/sys/vm/max_map_count", most_mappings, 0);
-    if !crate::processes::is_root() {
+    if !crate::system::is_root() {
         add("the limit of processes (ulimit -u)", field("/proc/self/limits", "Max processes"), 0);
     }
     for folder in cgroups(&fs::read_to_string("/proc/self/cgroup").unwrap_or_default()) {

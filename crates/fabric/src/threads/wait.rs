@@ -147,7 +147,7 @@ impl Habit {
         self.in_vain.set(0);
         self.spins.set(SPINS);
         #[cfg(not(loom))]
-        super::affinity::step_aside();
+        crate::system::step_aside();
     }
 }
 

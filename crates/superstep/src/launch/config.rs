@@ -25,12 +25,14 @@ use std::{
 pub enum Fabric {
     /// Threads of this process.
     Threads,
-    /// The processes that an MPI launcher has started together, with so many threads each.
+    /// The processes that an MPI launcher has started together, with so many threads each. On Windows they are refused
+    /// with [`ErrorKind::NoMpi`](crate::ErrorKind::NoMpi).
     Mpi {
         /// How many processors each process has.
         threads: usize,
     },
-    /// Processes that are forked from this one on this machine, and end with the run.
+    /// Processes that are forked from this one on this machine, and end with the run. They need Linux; elsewhere they
+    /// are refused with [`ErrorKind::BadConfig`](crate::ErrorKind::BadConfig).
     ///
     /// Each has its own copy of all memory, so a program may have globals and libraries that are not made for threads.
     /// What processors write to variables outside of the run is seen by nobody else, and a run returns what processor 0
@@ -203,7 +205,8 @@ impl Config {
         self
     }
 
-    /// Pins each processor to a core: processor i to the i-th that this process may use, counted round.
+    /// Pins each processor to a core: processor i to the i-th that this process may use, counted round. On macOS and
+    /// Windows, where nobody can choose a core, this does nothing.
     ///
     /// ```
     /// let ranks = superstep::Config::new().procs(2).pin(true).run_all(|g| g.rank());

@@ -2,6 +2,7 @@
 
 use crate::{
     secret::Secret,
+    system,
     wire::{Damaged, Reader, Writer as _},
 };
 use std::net::Ipv4Addr;
@@ -28,9 +29,15 @@ impl Hello {
 
     /// What this process tells, which listens at `port`.
     pub(super) fn mine(port: u16) -> Self {
-        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned();
         let pid = std::process::id().cast_signed();
-        Self { token: Secret::draw().0[0], machine: machine(), pid, port, addresses: interfaces(), host }
+        Self {
+            token: Secret::draw().0[0],
+            machine: machine(),
+            pid,
+            port,
+            addresses: interfaces(),
+            host: system::host_name(),
+        }
     }
 
     pub(super) fn write(&self) -> [u8; Self::BYTES] {
@@ -59,10 +66,7 @@ impl Hello {
 
 /// A number for this machine and what of its processes can be seen from here.
 fn machine() -> u64 {
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let space = std::fs::read_link("/proc/self/ns/pid").map(|link| link.to_string_lossy().into_owned());
-    let words = boot + &space.unwrap_or_default();
-    Secret::of_seed(0).number(words)
+    Secret::of_seed(0).number(system::machine())
 }
 
 /// The addresses at which others may reach this process: those of its interfaces, and last the one for itself.

@@ -23,7 +23,7 @@ pub(crate) use state::fuzz;
 pub(super) use state::{GRACE, LONGEST, Pulse, TICK, give_up};
 
 use super::calls::Mpi;
-use crate::{processes::without_signals, settings, wire::Damaged};
+use crate::{settings, system::without_signals, wire::Damaged};
 use hello::Hello;
 use state::{Beat, STARTED};
 use std::{

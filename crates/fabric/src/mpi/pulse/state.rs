@@ -5,10 +5,8 @@ use crate::{
     alarm::Alarm,
     failure::Failure,
     lock::lock,
-    processes,
-    procs::UNWINDING,
-    sight::{Limits, Lookout, Report, Sighting, Stint},
-    threads::wait::nap_until,
+    sight::{Limits, Lookout, Report, Sighting, Stint, UNWINDING},
+    threads::{exit, wait::nap_until},
     wire::{Reader, Writer as _},
 };
 use std::{
@@ -215,7 +213,7 @@ pub(in crate::mpi) fn give_up(why: &str) -> ! {
     if let Some(pulse) = STARTED.get() {
         pulse.say(Word::Dying, &[]);
     }
-    processes::give_up(why)
+    exit::give_up(why)
 }
 
 /// A door for fuzzing: the first two numbers say which process hears it and which run it has, and the rest are

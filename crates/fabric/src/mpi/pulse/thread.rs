@@ -8,8 +8,8 @@ use super::{
 use crate::{
     failure::Failure,
     lock::lock,
-    processes::is_alive,
     sight::{Sighting, monitor},
+    system::is_alive,
     wire::Writer as _,
 };
 use std::{

@@ -60,6 +60,7 @@ pub trait Distribution: Clone + Debug + 'static {
 
 /// Where units are. Units are numbered from 0, those of each processor again from 0.
 #[doc(hidden)]
+#[allow(unreachable_pub, reason = "it is seen as `Distribution::Map`, which Rust 1.88 does not know")]
 pub trait Map: Clone + 'static {
     /// Who owns a unit, and its number there. The unit must exist.
     fn locate(&self, unit: usize) -> (usize, usize);

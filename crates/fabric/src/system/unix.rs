@@ -1,0 +1,143 @@
+//! What Linux and macOS have in common.
+//!
+//! # Invariants
+//!
+//! - **Q1** A `sigset_t` is made of integers: zeros are a value of it.
+//! - **Q2** A call reads and writes no more than the value behind the pointer it is handed, which lives in the caller,
+//!   and null where it allows null.
+
+use crate::lock::lock;
+use std::{
+    ffi::c_int,
+    mem::zeroed,
+    ptr::{NonNull, null_mut},
+    sync::Mutex,
+};
+
+/// Maps so many zeros on a border, which is a power of two and at least a page; nothing where there is no such memory.
+pub(crate) fn map(len: usize, border: usize) -> Option<NonNull<u8>> {
+    let (read_write, private) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANON);
+    let asked = len.checked_add(border)?;
+    // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing that exists.
+    let base = unsafe { libc::mmap(null_mut(), asked, read_write, private, -1, 0) };
+    if base == libc::MAP_FAILED {
+        return None;
+    }
+    let start = base.map_addr(|address| address.next_multiple_of(border));
+    let head = start.addr() - base.addr();
+    // Both ends go back to the system. A refusal only wastes addresses, so its code is ignored.
+    if head > 0 {
+        // SAFETY: the first `head` bytes are ours and nothing points into them.
+        unsafe { libc::munmap(base, head) };
+    }
+    // SAFETY: `start + len` lies inside the mapping, which has `border` bytes to spare.
+    let end = unsafe { start.byte_add(len) };
+    // SAFETY: the rest behind `end` is ours, nothing points into it, and there is some because `head` is less than
+    // `border`.
+    unsafe { libc::munmap(end, border - head) };
+    NonNull::new(start.cast())
+}
+
+/// Gives memory back.
+///
+/// # Safety
+///
+/// It came from `map` with this length and border, and nobody uses it any more.
+pub(crate) unsafe fn unmap(start: NonNull<u8>, len: usize, _border: usize) {
+    // SAFETY: the caller's promise.
+    let code = unsafe { libc::munmap(start.as_ptr().cast(), len) };
+    debug_assert_eq!(code, 0, "munmap of a region");
+}
+
+/// Does something while no signal reaches the calling thread. A thread that is started meanwhile never gets one:
+/// signals to the process are for the threads of the program.
+pub(crate) fn without_signals<R>(work: impl FnOnce() -> R) -> R {
+    // SAFETY: Q1.
+    let mut all = unsafe { zeroed::<libc::sigset_t>() };
+    let mut before = all;
+    // SAFETY: Q2.
+    unsafe { libc::sigfillset(&raw mut all) };
+    // SAFETY: Q2.
+    let code = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, &raw mut before) };
+    let result = work();
+    if code == 0 {
+        // SAFETY: Q2.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, null_mut()) };
+    }
+    result
+}
+
+/// Something that is called when the process ends, with the code if it is known.
+type Call = fn(Option<i32>);
+
+/// What is to be called when the process ends.
+static AT_EXIT: Mutex<Vec<Call>> = Mutex::new(Vec::new());
+
+/// Lets a function be called when the process ends, those that came last first, with the code if it is known: that of
+/// C that is not GNU's does not say it.
+pub(crate) fn at_exit(call: Call) {
+    lock(&AT_EXIT).push(call);
+    #[cfg(target_env = "gnu")]
+    // SAFETY: the function may be called when the process ends, and makes no use of what it is handed.
+    unsafe {
+        on_exit(call_with_code, null_mut())
+    };
+    #[cfg(not(target_env = "gnu"))]
+    // SAFETY: the function may be called when the process ends.
+    unsafe {
+        libc::atexit(call_without_code)
+    };
+}
+
+/// Calls the one that came last. The system calls this as often as there are any.
+fn call_last(code: Option<i32>) {
+    let call = lock(&AT_EXIT).pop();
+    if let Some(call) = call {
+        call(code);
+    }
+}
+
+#[cfg(target_env = "gnu")]
+unsafe extern "C" {
+    /// Lets a function be called with the code when the process ends.
+    fn on_exit(call: extern "C" fn(c_int, *mut std::ffi::c_void), with: *mut std::ffi::c_void) -> c_int;
+}
+
+#[cfg(target_env = "gnu")]
+extern "C" fn call_with_code(code: c_int, _: *mut std::ffi::c_void) {
+    call_last(Some(code));
+}
+
+#[cfg(not(target_env = "gnu"))]
+extern "C" fn call_without_code() {
+    call_last(None);
+}
+
+/// Ends the process. Nothing more of the program runs.
+pub(crate) fn exit_now(code: c_int) -> ! {
+    // SAFETY: it ends the process; its other threads wait for what will never come, or compute what nobody will ask
+    // for.
+    unsafe { libc::_exit(code) }
+}
+
+/// Writes what the C library has buffered.
+pub(crate) fn flush_streams() {
+    // SAFETY: with nothing it flushes all streams of the C library.
+    unsafe { libc::fflush(null_mut()) };
+}
+
+/// Whether this process has the rights of root.
+pub fn is_root() -> bool {
+    // SAFETY: it takes nothing and cannot fail.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// The name of this host, or nothing.
+pub(crate) fn host_name() -> String {
+    let mut name = [0u8; 256];
+    // The last byte stays zero, also where a long name is cut.
+    // SAFETY: Q2: it is told how many bytes there are.
+    let code = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
+    let len = name.iter().position(|&byte| byte == 0).unwrap_or(0);
+    if code == 0 { String::from_utf8_lossy(&name[..len]).into_owned() } else { String::new() }
+}
