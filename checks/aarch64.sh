@@ -17,7 +17,8 @@ rustup target add $target >/dev/null 2>&1 || { echo "rustup has no standard libr
 
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
-export SUPERSTEP_TEST_SEEDS=${SUPERSTEP_TEST_SEEDS:-1}
+# Every instruction takes ten times as long: groups are small, and one interleaving of each kind has to do.
+export SUPERSTEP_TEST_SEEDS=1 SUPERSTEP_TEST_MOST=${SUPERSTEP_TEST_MOST:-4}
 
 cargo test --quiet --no-run --target $target --package superstep-fabric --lib
 cargo test --quiet --no-run --target $target --package superstep --test suite
@@ -37,6 +38,6 @@ if [ "${1:-}" = all ]; then
   claims=(array areas collectives containers determinism divergence epoch graphs groups paged pairs queues refusals shared
     splits steps transfers volatile)
 else
-  claims=(steps:: shared:: areas:: array_writes:: array_reads:: epochs:: volatile::)
+  claims=(steps:: areas:: array_writes:: epochs:: volatile::)
 fi
 emulate superstep --test suite -- "${claims[@]}"
