@@ -16,7 +16,9 @@ logs=target/campaign
 rm -rf "$logs"
 mkdir -p "$logs"
 commit=$(git rev-parse --short HEAD) rows="" failed=0 began=$SECONDS
-release="cargo test --release --quiet --package superstep"
+# Optimised a little, with all checks of a debug build: what takes minutes to optimise further runs no faster for that.
+campaign="cargo test --profile campaign --quiet"
+claims="$campaign --package superstep"
 
 # What the log of a part comes to: how many of each thing there were, and the lines that say more.
 sum_up() {
@@ -38,9 +40,9 @@ part() {
   printf '\n== %s, for %d s\n' "$name" $((end - SECONDS))
   while :; do
     left=$((end - SECONDS))
-    # What has begun has two minutes at least, and a round that is about to end may end.
+    # What has begun has half a minute at least, and a round that is about to end may end.
     SUPERSTEP_RANDOM_SEED=$((seed + 1000000 * round)) SUPERSTEP_SEQUENCES_FROM=$((seed + 1000000 * round)) round=$round \
-      timeout --kill-after=20 $((left > 120 ? left + 60 : 120)) bash -c "$*" >>"$logs/$name.log" 2>&1 || status=$?
+      timeout --kill-after=20 $((left + left / 5 + 30)) bash -c "$*" >>"$logs/$name.log" 2>&1 || status=$?
     round=$((round + 1))
     if [ $status -ne 0 ] || [ "$way" = once ] || [ $SECONDS -ge $end ]; then break; fi
   done
@@ -59,35 +61,35 @@ part() {
 }
 
 span=600000
-part once build 1000 "" "cargo build --release --package superstep-cli && $release --no-run &&
-  cargo test --release --quiet --package superstep-bsp --no-run &&
+part once build 1000 "" "cargo build --release --package superstep-cli && $claims --no-run &&
+  $campaign --package superstep-bsp --no-run &&
   RUSTFLAGS='--cfg loom' cargo test --release --quiet --package superstep-fabric --lib --target-dir target/loom --no-run"
 span=$((minutes * 60 - (SECONDS - began)))
 # Where builds took most of the time, there is half of it all the same.
 [ $span -gt $((minutes * 30)) ] || span=$((minutes * 30))
 
-random="$release --test random -- --nocapture"
+random="$claims --test random -- --nocapture"
 part rounds random-simulated 260 "" "SUPERSTEP_RANDOM_CASES=20000 $random simulated_processors"
 part rounds random-threads 60 "" "SUPERSTEP_RANDOM_CASES=5000 $random threads_are"
 part rounds random-processes 50 "" "SUPERSTEP_RANDOM_CASES=2000 $random processes_are"
 part rounds random-mistakes 80 "" "SUPERSTEP_RANDOM_CASES=1000 $random a_mistake_ends"
 part rounds random-conflicts 20 "with a conflict" "SUPERSTEP_RANDOM_CASES=1000 $random conflicts_are"
 part rounds random-mpi 60 "" "SUPERSTEP_RANDOM_CASES=100 $random --ignored of_all_sizes"
-part rounds claims-simulated 60 "" "SUPERSTEP_TEST_SEEDS=4 SUPERSTEP_TEST_SEED=\$((1 + 4 * round)) $release --test suite -- --skip elsewhere"
-part rounds claims-late 40 "" "SUPERSTEP_TEST_FAULTS=delay,stall SUPERSTEP_TEST_SEEDS=2 SUPERSTEP_TEST_SEED=\$((1 + 2 * round)) $release --test suite -- --skip elsewhere"
-part once claims-elsewhere 40 "claims" "$release --test suite -- --nocapture elsewhere &&
-  $release --test suite -- --ignored --nocapture counted_on_threads"
-part once claims-mpi 40 "claims" "$release --test suite -- --ignored --nocapture --test-threads=1 holds_under_open_mpi holds_under_mpich"
-part rounds faults-simulated 20 "" "SUPERSTEP_TEST_SEEDS=20 SUPERSTEP_TEST_SEED=\$((1 + 20 * round)) $release --test faults -- --nocapture"
-part rounds faults-processes 60 "" "SUPERSTEP_FAULTS=1 $release --test mayhem -- --nocapture forked && $release --test procs"
-part rounds faults-mpi 50 "" "SUPERSTEP_FAULTS=1 $release --test mayhem -- --nocapture --test-threads=1 of_open_mpi of_mpich && $release --test mpi"
-part once waits 20 "" "$release --test waits"
+part rounds claims-simulated 60 "" "SUPERSTEP_TEST_SEEDS=4 SUPERSTEP_TEST_SEED=\$((1 + 4 * round)) $claims --test suite -- --skip elsewhere"
+part rounds claims-late 40 "" "SUPERSTEP_TEST_FAULTS=delay,stall SUPERSTEP_TEST_SEEDS=2 SUPERSTEP_TEST_SEED=\$((1 + 2 * round)) $claims --test suite -- --skip elsewhere"
+part once claims-elsewhere 40 "claims" "$claims --test suite -- --nocapture elsewhere &&
+  $claims --test suite -- --ignored --nocapture counted_on_threads"
+part once claims-mpi 40 "claims" "$claims --test suite -- --ignored --nocapture --test-threads=1 holds_under_open_mpi holds_under_mpich"
+part rounds faults-simulated 20 "" "SUPERSTEP_TEST_SEEDS=20 SUPERSTEP_TEST_SEED=\$((1 + 20 * round)) $claims --test faults -- --nocapture"
+part rounds faults-processes 60 "" "SUPERSTEP_FAULTS=1 $claims --test mayhem -- --nocapture forked && $claims --test procs"
+part rounds faults-mpi 50 "" "SUPERSTEP_FAULTS=1 $claims --test mayhem -- --nocapture --test-threads=1 of_open_mpi of_mpich && $claims --test mpi"
+part once waits 20 "" "$claims --test waits"
 part once schedules 30 "" "RUSTFLAGS='--cfg loom' cargo test --release --package superstep-fabric --lib --target-dir target/loom loom -- --include-ignored"
-part once large 20 "" "SUPERSTEP_TEST_SEEDS=1 $release --test suite -- --ignored a_reduction_of_more &&
-  $release --test mpi -- --ignored --skip programs::program &&
-  cargo test --release --quiet --package superstep-bsp --test bsp -- --ignored"
+part once large 20 "" "SUPERSTEP_TEST_SEEDS=1 $claims --test suite -- --ignored a_reduction_of_more &&
+  $claims --test mpi -- --ignored --skip programs::program &&
+  $campaign --package superstep-bsp --test bsp -- --ignored"
 part once hosts 30 "host" "./hosts.sh up 4 && ./hosts.sh claims && ./hosts.sh cutoff 4 && ./hosts.sh heal 4; ended=\$?; ./hosts.sh down; exit \$ended"
-part once bsp 30 "" "cargo test --release --quiet --package superstep-bsp"
+part once bsp 30 "" "$campaign --package superstep-bsp"
 part once miri 40 "parts ran" "checks/miri.sh $((span * 40 / 60000 + 1))"
 part once sanitizers 60 "claims hold|sequences of calls" "checks/sanitizers.sh"
 part once fuzz 60 "" "checks/fuzz.sh $((span * 60 / 1000 / 8 + 1))"
