@@ -12,7 +12,7 @@ case $minutes in
   '' | *[!0-9]* | 0) sed -n '2,5s/^# //p' "$0"; exit 2 ;;
 esac
 seed=${SUPERSTEP_RANDOM_SEED:-$(date +%s)}
-logs=target/campaign
+logs=target/campaign-logs
 rm -rf "$logs"
 mkdir -p "$logs"
 commit=$(git rev-parse --short HEAD) rows="" failed=0 began=$SECONDS
