@@ -1,5 +1,8 @@
 //! What a contender reports of one round.
 
+use crate::digest::digest_of_part;
+use bytemuck::NoUninit;
+
 /// What one round of one contender took.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
@@ -17,6 +20,11 @@ impl Sample {
     /// A sample whose answer is judged by what it comes to.
     pub fn of_answer(seconds: f64, digest: u64) -> Self {
         Self { seconds, verified: true, digest }
+    }
+
+    /// A sample of one part of an answer, the first element of which has place `first` in the whole.
+    pub fn of_part<T: NoUninit>(seconds: f64, first: usize, part: &[T]) -> Self {
+        Self::of_answer(seconds, digest_of_part(first, part.iter().copied()))
     }
 
     /// A sample of hand-written code, whose answer is held against no other fabric's.

@@ -58,8 +58,8 @@ impl<'a> Contest<'a> {
     }
 
     /// Lets hand-written threads take part.
-    pub(crate) fn raw(self, variant: &'static str, play: impl Fn() -> Sample + 'a) -> Self {
-        self.add(RAW, variant, move || Ok::<_, Failure>(play()))
+    pub(crate) fn raw(self, variant: &'static str, play: impl Fn() -> superstep::Result<Sample> + 'a) -> Self {
+        self.add(RAW, variant, play)
     }
 
     /// Lets the standard library take part, on one thread.
@@ -151,8 +151,8 @@ mod tests {
     #[test]
     fn the_best_round_counts_and_a_wrong_answer_is_told() {
         let contest = Contest::new("test", String::new(), Unit::millions("things/s"), 4_000_000, 7)
-            .raw("slow", || Sample::of_answer(4.0, 7))
-            .raw("fast", || Sample::of_answer(2.0, 7))
+            .raw("slow", || Ok(Sample::of_answer(4.0, 7)))
+            .raw("fast", || Ok(Sample::of_answer(2.0, 7)))
             .std("wrong", || Sample::of_answer(1.0, 8));
         let mut stage = Stage::new(2);
         stage.hold(contest).expect("nobody fails");

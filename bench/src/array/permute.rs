@@ -13,12 +13,7 @@ use crate::{
     digest::digest,
     options::Options,
     random::{mix, permutation},
-    raw::{
-        barrier::{Barrier, Gate},
-        buckets::ValueBuckets,
-        memory::{areas, lent, slices, with_group},
-        team::team_of,
-    },
+    raw::updates,
     report::Target,
 };
 use std::rc::Rc;
@@ -121,27 +116,8 @@ fn scatter(config: &Config, job: &Permutation, rounds: u64) -> Result<Sample> {
 }
 
 fn by_hand(job: &Permutation, rounds: u64) -> Result<Sample> {
-    let (procs, len) = (job.procs(), job.len);
-    with_group(|g| {
-        let targets = areas::<u64>(g, procs, len);
-        let (places, values) = ValueBuckets::memory(g, procs, len);
-        let (mut targets, mut places, mut values) = (lent(&targets), lent(&places), lent(&values));
-        let buckets = ValueBuckets::new(procs, len, slices(&mut places), slices(&mut values));
-        let gate = Gate::for_team(procs);
-        team_of(slices(&mut targets), |rank, target| {
-            let seconds = clocked(rounds, |round| {
-                buckets.fill(rank, &job.to[rank], &job.values[rank]);
-                gate.wait(rank, 2 * round - 1);
-                buckets.empty(rank, |places, values| {
-                    for (&at, &value) in places.iter().zip(values) {
-                        target[at as usize] = value;
-                    }
-                });
-                gate.wait(rank, 2 * round);
-            });
-            Sample::by_hand(seconds, job.has_arrived(target, rank))
-        })
-    })
+    let judge = |seconds, rank, part: &[u64]| Sample::by_hand(seconds, job.has_arrived(part, rank));
+    updates(job.len, (&job.to, &job.values), rounds, |place, value| *place = value, judge)
 }
 
 #[cfg(test)]

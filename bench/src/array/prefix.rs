@@ -11,18 +11,10 @@ use crate::{
     contest::{Contest, Sample},
     digest::digest,
     options::Options,
-    raw::{
-        barrier::{Barrier, Gate},
-        memory::with_buffers,
-        team::{Padded, team_of},
-    },
+    raw::{Sweeps, memory::with_buffers},
     report::Target,
 };
-use std::{
-    cell::Cell,
-    iter::Sum as _,
-    sync::atomic::{AtomicI64, Ordering},
-};
+use std::iter::Sum as _;
 use superstep::{Array, Block, Config, Group, Result, Sum};
 
 const KERNEL: &str = "prefix";
@@ -136,42 +128,18 @@ fn by_superstep(way: Way, config: &Config, len: usize, rounds: u64) -> Result<Sa
 
 /// The same two sweeps by bare threads, who tell each other their sums.
 fn by_hand(way: Way, procs: usize, len: usize, rounds: u64) -> Result<Sample> {
-    with_buffers(1, len, |mut arrays| {
-        let part_len = len.div_ceil(procs);
-        let mut parts: Vec<&mut [i64]> = arrays.remove(0).chunks_mut(part_len).collect();
-        parts.resize_with(procs, Default::default);
-        let gate = Gate::for_team(procs);
-        let sums: Vec<Padded<AtomicI64>> = (0..procs).map(|_| Padded::default()).collect();
-        team_of(parts, |rank, part| {
-            let (first, mut before, waits) = (rank * part_len, Vec::new(), Cell::new(0));
-            let wait = || {
-                waits.set(waits.get() + 1);
-                gate.wait(rank, waits.get());
-            };
-            let tell = |sum: i64| -> i64 {
-                sums[rank].0.store(sum, Ordering::Relaxed);
-                wait();
-                sums[..rank].iter().map(|sum| sum.0.load(Ordering::Relaxed)).sum()
-            };
-            let seconds = watched(rounds, |watch| {
-                fill(part, first);
-                tell(0);
-                watch.time(|| match way {
-                    Way::Figure2 => {
-                        let offset = tell(keep_sums(part, &mut before));
-                        add_offset(part, &before, offset);
-                    }
-                    Way::InPlace => {
-                        let offset = tell(part.iter().sum());
-                        write_sums(part, offset);
-                    }
-                });
-                // Nobody starts the next round before all have read the sums.
-                wait();
-            });
-            Sample::by_hand(seconds, is_right(part, first))
-        })
-    })
+    let sweeps = Sweeps {
+        fill: |first, part: &mut [i64]| fill(part, first),
+        add: |part: &[i64], before: &mut Vec<i64>| match way {
+            Way::Figure2 => keep_sums(part, before),
+            Way::InPlace => part.iter().sum(),
+        },
+        write: |part: &mut [i64], before: &Vec<i64>, offset| match way {
+            Way::Figure2 => add_offset(part, before, offset),
+            Way::InPlace => write_sums(part, offset),
+        },
+    };
+    sweeps.measure((procs, len), rounds, |seconds, first, part| Sample::by_hand(seconds, is_right(part, first)))
 }
 
 /// One thread: with a second array in two sweeps, without it in one.

@@ -10,11 +10,7 @@ use crate::{
     contest::{Contest, Sample},
     digest::digest,
     options::Options,
-    raw::{
-        barrier::{Barrier, Gate},
-        memory::{areas, lent, slices, with_group},
-        team::team_of,
-    },
+    raw::{fill_parts, huge::zeroed, turn},
     report::Target,
 };
 use superstep::{Array, Config, Group, Result, Step, Tiles};
@@ -25,8 +21,6 @@ const KERNEL: &str = "transpose";
 const SIDE: usize = 4096;
 /// How many rows and columns a tile has: two of them fit into the second-level cache.
 const TILE: usize = 128;
-/// How many rows and columns of a tile are turned at once: their lines fit into the first-level cache.
-const PATCH: usize = 8;
 
 /// Plans the one contest of the kernel.
 pub(crate) fn plan(options: &Options) -> Vec<Contest> {
@@ -61,19 +55,9 @@ fn is_turned(tile: &[f64], row: usize, column: usize) -> bool {
     tile.iter().copied().eq((0..TILE * TILE).map(wanted))
 }
 
-/// Turns a tile over, patch by patch.
-fn turn(source: &[f64], target: &mut [f64]) {
-    let (source, target) = (&source[..TILE * TILE], &mut target[..TILE * TILE]);
-    for row in (0..TILE).step_by(PATCH) {
-        for column in (0..TILE).step_by(PATCH) {
-            for down in 0..PATCH {
-                let line = &mut target[(row + down) * TILE + column..][..PATCH];
-                for (across, x) in line.iter_mut().enumerate() {
-                    *x = source[(column + across) * TILE + row + down];
-                }
-            }
-        }
-    }
+/// Turns a tile over.
+fn turn_tile(source: &[f64], target: &mut [f64]) {
+    turn(&source[..TILE * TILE], TILE, 0..TILE, &mut target[..TILE * TILE], TILE);
 }
 
 /// Whose a tile is and which of its owner's, in a matrix of `tiles` times `tiles` that are dealt round.
@@ -125,9 +109,9 @@ fn transpose(g: &mut Group, a: &Matrix, b: &Matrix, deal: Deal, mut room: Vec<f6
         if let Some((number, (row, column))) = next {
             let target = &mut b.local_mut()[place(number)];
             if remote.is_some() {
-                turn(&room, target);
+                turn_tile(&room, target);
             } else {
-                turn(&a.local()[place(deal.owner(column, row).1)], target);
+                turn_tile(&a.local()[place(deal.owner(column, row).1)], target);
             }
         }
     }
@@ -151,28 +135,24 @@ fn by_superstep(config: &Config, tiles: usize, rounds: u64) -> Result<Sample> {
 
 fn by_hand(procs: usize, tiles: usize, rounds: u64) -> Result<Sample> {
     let deal = Deal { tiles, procs };
-    with_group(|g| {
-        let len = deal.rounds() * TILE * TILE;
-        let (sources, targets) = (areas::<f64>(g, procs, len), areas::<f64>(g, procs, len));
-        let (mut sources, mut targets) = (lent(&sources), lent(&targets));
-        for (rank, source) in sources.iter_mut().enumerate() {
-            for (number, (row, column)) in deal.of(rank).enumerate() {
-                fill(&mut source[place(number)], row, column);
-            }
+    let source = |rank: usize| {
+        let mut source = zeroed(deal.rounds() * TILE * TILE);
+        for (number, (row, column)) in deal.of(rank).enumerate() {
+            fill(&mut source[place(number)], row, column);
         }
-        let (sources, gate) = (&slices(&mut sources), Gate::for_team(procs));
-        team_of(slices(&mut targets), |rank, target| {
-            let seconds = clocked(rounds, |round| {
-                for (number, (row, column)) in deal.of(rank).enumerate() {
-                    let (owner, at) = deal.owner(column, row);
-                    turn(&sources[owner][place(at)], &mut target[place(number)]);
-                }
-                gate.wait(rank, round);
-            });
-            let mut tiles = deal.of(rank).enumerate();
-            let verified = tiles.all(|(number, (row, column))| is_turned(&target[place(number)], row, column));
-            Sample::by_hand(seconds, verified)
-        })
+        source
+    };
+    let sources: Vec<Vec<f64>> = (0..procs).map(source).collect();
+    let turn = |rank: usize, target: &mut [f64]| {
+        for (number, (row, column)) in deal.of(rank).enumerate() {
+            let (owner, at) = deal.owner(column, row);
+            turn_tile(&sources[owner][place(at)], &mut target[place(number)]);
+        }
+    };
+    fill_parts(procs, deal.rounds() * TILE * TILE, rounds, turn, |seconds, rank, target| {
+        let mut tiles = deal.of(rank).enumerate();
+        let verified = tiles.all(|(number, (row, column))| is_turned(&target[place(number)], row, column));
+        Sample::by_hand(seconds, verified)
     })
 }
 

@@ -6,7 +6,7 @@
 use super::PROCS;
 use crate::{
     array::{
-        histogram::{job::Updates, limits},
+        histogram::{job::Updates, one},
         job::{count_name, job},
     },
     clock::{WARM_UP, clocked, on_all},
@@ -72,7 +72,7 @@ fn contest(procs: usize, len: usize, options: &Options) -> Contest {
     let (of_limit, of_ours, config) = (Rc::clone(&updates), updates, options.config(procs));
     let (limit, ours) = (format!("{size}/raw-buckets"), format!("{size}/request-per-increment"));
     Contest::of_elements(KERNEL, procs, (procs * count) as u64)
-        .raw(&limit, move |rounds| limits::one(&of_limit, rounds))
+        .raw(&limit, move |rounds| one(&of_limit, rounds))
         .superstep(&ours, options, move |rounds| requests(&config, &of_ours, rounds))
         .claim(ours, [limit], Target::AtLeast(0.5))
 }

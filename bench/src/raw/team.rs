@@ -21,7 +21,10 @@ pub(crate) fn team(size: usize, member: impl Fn(usize) -> Sample + Sync) -> Samp
 }
 
 /// Runs `member` on a fresh thread for each of `parts`, which it gets with its number.
-pub fn team_of<T: Send>(parts: impl IntoIterator<Item = T>, member: impl Fn(usize, T) -> Sample + Sync) -> Sample {
+pub(crate) fn team_of<T: Send>(
+    parts: impl IntoIterator<Item = T>,
+    member: impl Fn(usize, T) -> Sample + Sync,
+) -> Sample {
     let member = &member;
     thread::scope(|scope| {
         let start = |(rank, part)| scope.spawn(move || member(rank, part));

@@ -226,7 +226,7 @@ fn map(layout: Layout) -> Option<(NonNull<u8>, usize, usize)> {
 /// assert!(numbers.capacity() >= 100);
 /// ```
 #[inline]
-pub fn make_room<T: Plain>(vector: &mut Vec<T>, more: usize) {
+pub fn make_room<T>(vector: &mut Vec<T>, more: usize) {
     if vector.capacity() - vector.len() < more {
         vector.reserve(more);
         prefer_huge(vector);
@@ -277,7 +277,7 @@ fn append_past<T: Plain>(vector: &mut Vec<T>, values: &[T]) {
 }
 
 /// Asks for huge pages where a vector covers whole ones. That helps only memory that was not touched yet.
-fn prefer_huge<T: Plain>(vector: &mut Vec<T>) {
+fn prefer_huge<T>(vector: &mut Vec<T>) {
     let base = vector.as_mut_ptr();
     let start = base.map_addr(|address| address.next_multiple_of(HUGE));
     let end = (base.addr() + vector.capacity() * size_of::<T>()) / HUGE * HUGE;

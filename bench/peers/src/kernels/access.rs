@@ -69,6 +69,11 @@ impl Accesses {
         self.shape
     }
 
+    /// All indices and values, by processor.
+    pub(crate) fn all(&self) -> (&[Vec<usize>], &[Vec<u64>]) {
+        (&self.indices, &self.values)
+    }
+
     pub(crate) fn indices(&self, rank: usize) -> &[usize] {
         &self.indices[rank]
     }

@@ -24,7 +24,7 @@ pub(super) fn hold(stage: &mut Stage, sizes: &Sizes) -> Result<(), Failure> {
         let accesses = &Accesses::random(shape);
         let title = format!("table of {} per processor", count(block));
         let contest = Contest::new("gather", title, UNIT, shape.accesses(), expected(accesses))
-            .raw("direct loads", || raw::gather::direct(accesses))
+            .raw("direct loads", || raw::loads(accesses))
             .rayon("direct loads", || rayon::access::loads(accesses))
             .lamellar("`AtomicArray::batch_load`", move || lamellar::play(Task::LoadAtomic, shape))
             .lamellar("`LocalLockArray::batch_load`", move || lamellar::play(Task::LoadLocalLock, shape))

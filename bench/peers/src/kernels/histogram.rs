@@ -33,7 +33,7 @@ fn increments(stage: &mut Stage, accesses: &Accesses) -> Result<(), Failure> {
     let title = format!("table of {} per processor, increments", count(shape.block));
     let expected = expected(accesses, |_, _| 1);
     let contest = Contest::new("histogram", title, UNIT, shape.accesses(), expected)
-        .raw("bucketed by owner, no atomics", || raw::histogram::increments(accesses))
+        .raw("bucketed by owner, no atomics", || raw::increments(accesses))
         .rayon("relaxed atomics", || rayon::access::increments(accesses))
         .lamellar("`AtomicArray::batch_add`", move || lamellar::play(Task::IncrementAtomic, shape))
         .lamellar("`LocalLockArray::batch_add`", move || lamellar::play(Task::IncrementLocalLock, shape))
@@ -49,7 +49,7 @@ fn additions(stage: &mut Stage, accesses: &Accesses) -> Result<(), Failure> {
     let title = format!("table of {} per processor, a value each", count(shape.block));
     let expected = expected(accesses, |rank, at| accesses.values(rank)[at]);
     let contest = Contest::new("histogram", title, UNIT, shape.accesses(), expected)
-        .raw("bucketed by owner, no atomics", || raw::histogram::additions(accesses))
+        .raw("bucketed by owner, no atomics", || raw::additions(accesses))
         .rayon("relaxed atomics", || rayon::access::additions(accesses))
         .lamellar("`AtomicArray::batch_add`", move || lamellar::play(Task::AddAtomic, shape))
         .lamellar("`LocalLockArray::batch_add`", move || lamellar::play(Task::AddLocalLock, shape))

@@ -2,14 +2,11 @@
 
 use crate::Random;
 use serde::{Serialize, de::DeserializeOwned};
-use std::cmp::Ordering;
-use superstep_bench::NoUninit;
 
 /// What is sorted; superstep could send it to other machines.
-pub(crate) trait Key: NoUninit + Send + Sync + Serialize + DeserializeOwned + 'static {
+pub(crate) trait Key: superstep_bench::Key + Serialize + DeserializeOwned {
     const NAME: &'static str;
     fn random(random: &mut Random) -> Self;
-    fn order(&self, other: &Self) -> Ordering;
 }
 
 impl Key for u64 {
@@ -17,10 +14,6 @@ impl Key for u64 {
 
     fn random(random: &mut Random) -> Self {
         random.next()
-    }
-
-    fn order(&self, other: &Self) -> Ordering {
-        self.cmp(other)
     }
 }
 
@@ -30,10 +23,6 @@ impl Key for f32 {
     /// Of either sign, between -1 and 1.
     fn random(random: &mut Random) -> Self {
         (random.next() as i64 >> 32) as Self / -(i32::MIN as Self)
-    }
-
-    fn order(&self, other: &Self) -> Ordering {
-        self.total_cmp(other)
     }
 }
 

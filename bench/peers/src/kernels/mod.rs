@@ -13,7 +13,6 @@ pub(crate) mod access;
 pub(crate) mod dense;
 pub(crate) mod keys;
 pub(crate) mod permutation;
-pub(crate) mod sparse;
 pub(crate) mod terms;
 
 use crate::{contest::Stage, failure::Failure};

@@ -33,6 +33,16 @@ impl Permutation {
         rank * self.block..(rank + 1) * self.block
     }
 
+    /// How many elements each processor has.
+    pub(crate) fn block(&self) -> usize {
+        self.block
+    }
+
+    /// Where elements go and what they are, by processor.
+    pub(crate) fn parts(&self) -> ([&[usize]; PROCS], [Vec<u64>; PROCS]) {
+        (std::array::from_fn(|rank| self.targets(rank)), std::array::from_fn(|rank| self.source(rank)))
+    }
+
     /// Where a processor's elements go.
     pub(crate) fn targets(&self, rank: usize) -> &[usize] {
         &self.targets[self.range(rank)]

@@ -13,7 +13,7 @@ pub(super) fn hold(stage: &mut Stage, sizes: &Sizes) -> Result<(), Failure> {
         let terms = &terms(len);
         let title = format!("{} i64", count(len));
         let contest = Contest::new("prefix", title, Unit::millions("million elements/s"), len, expected(terms))
-            .raw("two sweeps", || raw::prefix::two_sweeps(terms))
+            .raw("two sweeps", || raw::two_sweeps(terms))
             .std("one sweep, one thread", || single::prefix(terms))
             .rayon("two sweeps over chunks", || rayon::prefix::two_sweeps(terms))
             .superstep("two sweeps and `prefix`", || superstep::prefix::two_sweeps(terms));

@@ -23,7 +23,7 @@ fn sorts<K: Key>(stage: &mut Stage, len: usize) -> Result<(), Failure> {
     let keys = &keys::<K>(len);
     let title = format!("{} {}", count(len), K::NAME);
     let contest = Contest::new("sort", title, Unit::millions("million keys/s"), len, expected(keys))
-        .raw("sample sort", || raw::sort::sample_sort(keys))
+        .raw("sample sort", || raw::sample_sort(keys))
         .std("`sort_unstable`, one thread", || single::sort(keys))
         .rayon("`par_sort_unstable`", || rayon::sort::par_sort_unstable(keys))
         .superstep("sample sort on `exchange`", || superstep::sort::sample_sort(keys));
@@ -32,6 +32,6 @@ fn sorts<K: Key>(stage: &mut Stage, len: usize) -> Result<(), Failure> {
 
 fn expected<K: Key>(keys: &[K]) -> u64 {
     let mut sorted = keys.to_vec();
-    sorted.sort_by(K::order);
+    K::sort(&mut sorted);
     digest(0, sorted)
 }

@@ -16,7 +16,7 @@ pub(super) fn hold(stage: &mut Stage, sizes: &Sizes) -> Result<(), Failure> {
     let matrix = &Dense::new(side);
     let bytes = 2 * size_of_val(matrix.entries.as_slice());
     let contest = Contest::new("transpose", format!("{side} × {side} f64"), Unit::GIGABYTES, bytes, expected(side))
-        .raw("in tiles", || raw::transpose::tiles(matrix))
+        .raw("in tiles", || raw::tiles(matrix))
         .rayon("in tiles", || rayon::transpose::tiles(matrix))
         .superstep("tiles and `update`", || superstep::transpose::tiles(matrix));
     stage.hold(contest)

@@ -3,7 +3,6 @@
 //! The limit is threads that load what they need directly, on huge pages, into a buffer that they use again.
 
 mod job;
-mod limits;
 mod verbs;
 
 use super::{
@@ -14,6 +13,7 @@ use crate::{
     contest::{Contest, Sample},
     options::Options,
     random::indices,
+    raw::{huge::made, loads},
     report::Target,
 };
 use job::Reads;
@@ -44,7 +44,7 @@ fn contest(procs: usize, len: usize, options: &Options) -> Contest {
     let reads = make_job(move || Reads { len, indices: indices(procs, count, procs * len) });
     let (limit, of_limit) = (format!("{size}/raw-loads"), Rc::clone(&reads));
     let mut contest = Contest::of_elements(KERNEL, procs, (procs * count) as u64)
-        .raw(&limit, move |rounds| limits::loads(&of_limit, rounds));
+        .raw(&limit, move |rounds| by_hand(&of_limit, rounds));
     for (name, verb, least) in VERBS {
         let (config, reads, variant) = (options.config(procs), Rc::clone(&reads), format!("{size}/{name}"));
         contest = contest.superstep(&variant, options, move |rounds| verb(&config, &reads, rounds)).claim(
@@ -54,4 +54,12 @@ fn contest(procs: usize, len: usize, options: &Options) -> Contest {
         );
     }
     contest
+}
+
+/// Each loads what it wants out of one table.
+fn by_hand(reads: &Reads, rounds: u64) -> superstep::Result<Sample> {
+    let table = made(reads.procs() * reads.len, Reads::at);
+    loads(&table, &reads.indices, rounds, |seconds, rank, values| {
+        Sample::by_hand(seconds, reads.are_right(values, rank))
+    })
 }

@@ -5,7 +5,6 @@
 //! the values as well.
 
 pub(crate) mod job;
-pub(crate) mod limits;
 mod verbs;
 
 use super::{
@@ -15,6 +14,7 @@ use super::{
 use crate::{
     contest::{Contest, Sample},
     options::Options,
+    raw::{increments, updates},
     report::Target,
 };
 use job::Updates;
@@ -28,7 +28,7 @@ const UPDATES: usize = 10_000_000;
 
 type Limit = fn(&Updates, u64) -> superstep::Result<Sample>;
 
-const LIMITS: [(&str, Limit); 2] = [("raw-buckets", limits::one), ("raw-buckets-of-values", limits::each)];
+const LIMITS: [(&str, Limit); 2] = [("raw-buckets", one), ("raw-buckets-of-values", each)];
 
 type Verb = fn(&Config, &Updates, u64) -> superstep::Result<Sample>;
 
@@ -65,4 +65,31 @@ fn contest(procs: usize, len: usize, options: &Options) -> Contest {
         );
     }
     contest
+}
+
+/// Places alone travel, and the owner adds one at each.
+pub(crate) fn one(job: &Updates, rounds: u64) -> superstep::Result<Sample> {
+    let judge = |seconds, rank, part: &[u64]| Sample::by_hand(seconds, job.are_counted(part, rank, rounds));
+    increments(job.len, &job.indices, rounds, judge)
+}
+
+/// Places travel with a value each, which the owner adds.
+pub(crate) fn each(job: &Updates, rounds: u64) -> superstep::Result<Sample> {
+    let judge = |seconds, rank, part: &[u64]| Sample::by_hand(seconds, job.are_summed(part, rank, rounds));
+    updates(job.len, (&job.indices, &job.values), rounds, |sum, value| *sum += value, judge)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ways_count_right() {
+        for procs in [1, 2, 3] {
+            let updates = Updates::new(procs, 100, 1000);
+            for limit in [one, each] {
+                assert!(limit(&updates, 2).expect("the run succeeds").verified);
+            }
+        }
+    }
 }

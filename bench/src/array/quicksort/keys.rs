@@ -6,13 +6,13 @@ use rayon::slice::ParallelSliceMut;
 use superstep::Element;
 
 /// A whole number that keys are sorted as.
-pub(crate) trait Bits: Copy + Default + Ord + Into<u64> {}
+pub trait Bits: Copy + Default + Ord + Into<u64> {}
 
 impl Bits for u32 {}
 impl Bits for u64 {}
 
 /// A key with a total order.
-pub(crate) trait Key: Element + Default + PartialEq + NoUninit {
+pub trait Key: Element + Default + PartialEq + NoUninit {
     /// Whole numbers of the same size.
     type Bits: Bits;
 

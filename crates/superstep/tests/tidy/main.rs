@@ -22,8 +22,7 @@ const LAYERS: [&[&str]; 7] = [
 ];
 
 /// Where unsafe code may stand.
-const UNSAFE_PLACES: [&str; 17] = [
-    "bench/peers/src/",
+const UNSAFE_PLACES: [&str; 16] = [
     "crates/bsp/src/",
     "crates/derive/src/",
     "crates/fabric/src/ahead.rs",

@@ -1,7 +1,7 @@
 //! Two sweeps over chunks: their sums, then the sums before them added.
 
 use super::timed;
-use crate::{PROCS, contenders::huge, Sample, digest};
+use crate::{PROCS, contenders::{huge, single::add_up}, Sample, digest};
 use ::rayon::prelude::*;
 
 /// How many chunks a thread has, so that one who is late can be helped.
@@ -16,12 +16,7 @@ pub(crate) fn two_sweeps(terms: &[i64]) -> Sample {
         for part in &mut before {
             sum += std::mem::replace(part, sum);
         }
-        sums.par_chunks_mut(chunk).zip(before).for_each(|(part, mut sum)| {
-            for term in part {
-                sum += *term;
-                *term = sum;
-            }
-        });
+        sums.par_chunks_mut(chunk).zip(before).for_each(|(part, sum)| add_up(part, sum));
     });
     Sample::of_answer(seconds, digest(0, sums))
 }

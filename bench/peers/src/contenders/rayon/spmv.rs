@@ -1,8 +1,9 @@
 //! Chunks of rows.
 
 use super::timed;
-use crate::{contenders::huge, Sample, digest, kernels::sparse::Sparse};
+use crate::{contenders::huge, Sample, digest};
 use ::rayon::prelude::*;
+use superstep_bench::raw::Sparse;
 
 /// How many rows a chunk has.
 const CHUNK: usize = 4096;

@@ -5,9 +5,10 @@ use crate::{
     contenders::huge,
     Sample,
     digest,
-    kernels::dense::{Dense, transpose_tiles},
+    kernels::dense::Dense,
 };
 use ::rayon::prelude::*;
+use superstep_bench::raw::turn;
 
 /// How many rows a band has.
 const BAND: usize = 256;
@@ -19,7 +20,7 @@ pub(crate) fn tiles(matrix: &Dense) -> Sample {
     let seconds = timed(|| {
         target.par_chunks_mut(BAND * side).enumerate().for_each(|(band, part)| {
             let first = band * BAND;
-            transpose_tiles(&source, side, first..first + part.len() / side, part, side);
+            turn(&source, side, first..first + part.len() / side, part, side);
         });
     });
     Sample::of_answer(seconds, digest(0, target))

@@ -1,7 +1,7 @@
 //! Two sweeps, and a prefix that comes with the boundary between them.
 
 use super::{on_all, timed};
-use crate::{PROCS, Sample, digest};
+use crate::{PROCS, Sample, contenders::single::add_up, digest};
 use ::superstep::{Block, Result, Sum};
 
 pub(crate) fn two_sweeps(terms: &[i64]) -> Result<Sample> {
@@ -13,10 +13,7 @@ pub(crate) fn two_sweeps(terms: &[i64]) -> Result<Sample> {
             sums.local_mut().copy_from_slice(&terms[first..first + len]);
             timed(g, |g| {
                 let before = g.step(|s| s.prefix(sums.local().iter().sum::<i64>(), Sum));
-                sums.local_mut().iter_mut().fold(before, |sum, term| {
-                    *term += sum;
-                    *term
-                });
+                add_up(&mut sums.local_mut(), before);
             })
         };
         sweep_twice();

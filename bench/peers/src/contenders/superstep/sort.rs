@@ -3,7 +3,6 @@
 use super::{on_all, timed};
 use crate::{PROCS, contenders::huge, Sample, digest, kernels::keys::Key};
 use ::superstep::{Group, Result, Sum};
-use std::cmp::Ordering;
 
 /// How many keys of each processor are looked at to find the splitters.
 const SAMPLE: usize = 8_192;
@@ -33,13 +32,13 @@ fn emptied<K>(mut vector: Vec<K>) -> Vec<K> {
 fn sorted<K: Key>(g: &mut Group, mine: &[K], mut room: Vec<Vec<K>>, mut part: Vec<K>) -> Vec<K> {
     let splitters = splitters(g, mine);
     for key in mine {
-        let target = splitters.iter().filter(|splitter| key.order(splitter) != Ordering::Less).count();
+        let target = splitters.iter().filter(|splitter| key.rank() >= splitter.rank()).count();
         room[target].push(*key);
     }
     for run in g.step(|s| s.exchange(room)) {
         part.extend_from_slice(&run);
     }
-    part.sort_unstable_by(K::order);
+    K::sort(&mut part);
     part
 }
 
@@ -47,6 +46,6 @@ fn sorted<K: Key>(g: &mut Group, mine: &[K], mut room: Vec<Vec<K>>, mut part: Ve
 fn splitters<K: Key>(g: &mut Group, mine: &[K]) -> Vec<K> {
     let sample: Vec<K> = mine.iter().step_by(mine.len().div_ceil(SAMPLE)).copied().collect();
     let mut all = g.step(|s| s.collect(sample)).concat();
-    all.sort_unstable_by(K::order);
+    K::sort(&mut all);
     (1..g.size()).map(|rank| all[rank * all.len() / g.size()]).collect()
 }

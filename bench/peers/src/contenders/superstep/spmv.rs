@@ -1,8 +1,9 @@
 //! Random columns touch all of the vector, so everybody mirrors all of it, and multiplies its rows.
 
 use super::{on_all, timed};
-use crate::{PROCS, Sample, digest, kernels::sparse::Sparse};
+use crate::{PROCS, Sample, digest};
 use ::superstep::{Block, Result};
+use superstep_bench::raw::Sparse;
 
 pub(crate) fn mirrored(matrix: &Sparse) -> Result<Sample> {
     on_all(|g| {

@@ -6,9 +6,10 @@ use crate::{
     contenders::huge,
     Sample,
     digest,
-    kernels::dense::{Dense, transpose_tiles},
+    kernels::dense::Dense,
 };
 use ::superstep::{Array, Block, Result};
+use superstep_bench::raw::turn;
 
 pub(crate) fn tiles(matrix: &Dense) -> Result<Sample> {
     on_all(|g| {
@@ -21,7 +22,7 @@ pub(crate) fn tiles(matrix: &Dense) -> Result<Sample> {
         let mut columns = huge::zeroed(rows * side);
         let mut round = || {
             timed(g, |g| {
-                transpose_tiles(&source.local(), side, 0..side, &mut columns, rows);
+                turn(&source.local(), side, 0..side, &mut columns, rows);
                 g.step(|s| s.update(&target, (.., first..first + rows), &columns));
             })
         };
