@@ -89,6 +89,8 @@ part once large 20 "" "SUPERSTEP_TEST_SEEDS=1 $claims --test suite -- --ignored 
   $claims --test mpi -- --ignored --skip programs::program &&
   $campaign --package superstep-bsp --test bsp -- --ignored"
 part once hosts 25 "host" "./hosts.sh up 4 && ./hosts.sh claims && ./hosts.sh cutoff 4 && ./hosts.sh heal 4; ended=\$?; ./hosts.sh down; exit \$ended"
+# What the time has cut off has not taken its hosts down.
+./hosts.sh down >/dev/null 2>&1 || true
 part once bsp 20 "" "$campaign --package superstep-bsp"
 part once miri 30 "parts ran" "checks/miri.sh $((span * 30 / 60000 + 1))"
 part once sanitizers 50 "claims hold|sequences of calls" "checks/sanitizers.sh"
