@@ -169,23 +169,39 @@ pub(crate) fn machine() -> String {
     boot + &space.unwrap_or_default()
 }
 
-/// Whether a process is there, and not only waiting to be waited for. Where nothing is known of it, it is: the system
-/// may have no files about processes, and this process may have no more files.
+/// Whether a process is there, with memory: not one that only waits to be waited for, nor one that is about to. Where
+/// nothing is known of it, it is: the system may have no files about processes, and this process may have no more files.
 pub(crate) fn is_alive(pid: i32) -> bool {
     let is_gone = |why: &io::Error| {
         (why.kind() == io::ErrorKind::NotFound || why.raw_os_error() == Some(libc::ESRCH))
             && fs::metadata("/proc/self/stat").is_ok()
     };
     match fs::read_to_string(format!("/proc/{pid}/stat")) {
-        // The name before it may hold anything.
-        Ok(stat) => !stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with(['Z', 'X'])),
+        Ok(stat) => has_memory(&stat),
         Err(why) => pid <= 0 || !is_gone(&why),
     }
+}
+
+/// What the system says of a process, as to whether it has memory: one that ends has none for a while before it is said
+/// to be dead, and cannot be read any more.
+fn has_memory(stat: &str) -> bool {
+    // The name, in brackets, may hold anything. Behind it are the state, and twenty places further the bytes it has.
+    let behind = stat.rsplit(')').next().unwrap_or_default();
+    behind.split_whitespace().nth(20) != Some("0")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_without_memory_is_about_to_be_dead() {
+        let stat = |state: &str, bytes: u64| format!("7 (a) 0 (b) {state} {}{bytes} 0 17", "1 ".repeat(19));
+        assert!(has_memory(&stat("R", 4096)) && has_memory(&stat("S", 1)));
+        assert!(!has_memory(&stat("R", 0)) && !has_memory(&stat("Z", 0)));
+        assert!(has_memory("7 (a) R"), "nothing is known");
+        assert!(has_memory(&fs::read_to_string("/proc/self/stat").unwrap()));
+    }
 
     #[test]
     fn one_that_only_waits_to_be_waited_for_is_not_alive() {
