@@ -9,7 +9,10 @@ use crate::{
     transfers::{self, Gets},
     watch::{self, Conflict, Watch},
 };
-use fabric::Pen;
+use fabric::{
+    Pen,
+    wire::{Damaged, Reader, Writer},
+};
 use std::{
     collections::HashSet,
     sync::atomic::{AtomicU8, Ordering},
@@ -273,11 +276,16 @@ impl Machine {
     /// Tells everybody what I register: how many areas and ends, and which.
     fn note_registrations(&mut self, ending: Ending) {
         let (areas, ends) = self.registry.tell();
-        let words = areas.iter().flat_map(|area| [area.address as u64, area.size as u64]);
-        let words: Vec<u64> = words.chain(ends.iter().map(|&slot| u64::from(slot))).collect();
+        let mut notes = Vec::new();
+        for area in areas {
+            notes.put([area.address, area.size]);
+        }
+        for slot in ends {
+            notes.put(slot as usize);
+        }
         for to in 0..self.size {
             // What a collective moves is there already.
-            if !self.stream(to, NOTES).push(bytemuck::cast_slice(&words)) {
+            if !self.stream(to, NOTES).push(&notes) {
                 fail(ending.name(), Fault::OutOfMemory);
             }
         }
@@ -303,14 +311,19 @@ impl Machine {
         let mut areas = vec![Area::default(); pushes as usize * self.size];
         let mut ends = vec![0; pops as usize * self.size];
         for from in 0..self.size {
-            let Some((_, notes)) = self.notes(from) else { fail(ending.name(), Fault::Damaged { from }) };
-            let mut words = notes.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap_or_default()));
-            for area in areas.iter_mut().skip(from).step_by(self.size) {
-                let (address, size) = (words.next().unwrap_or(0) as usize, words.next().unwrap_or(0) as usize);
-                *area = Area { address, size };
-            }
-            for end in ends.iter_mut().skip(from).step_by(self.size) {
-                *end = words.next().unwrap_or(0) as u32;
+            let mut read = || {
+                let mut notes = Reader::new(self.notes(from).ok_or(Damaged)?.1);
+                for area in areas.iter_mut().skip(from).step_by(self.size) {
+                    let [address, size] = notes.get()?;
+                    *area = Area { address, size };
+                }
+                for end in ends.iter_mut().skip(from).step_by(self.size) {
+                    *end = notes.get::<u64>()? as u32;
+                }
+                notes.end()
+            };
+            if read().is_err() {
+                fail(ending.name(), Fault::Damaged { from });
             }
         }
         if let Err(pair) = self.registry.settle(&areas, &ends) {

@@ -14,6 +14,7 @@ use crate::{
     ground::{Ground, STREAMS, Stream},
     program,
 };
+use fabric::wire::{Reader, Writer};
 use std::ops::Range;
 
 const HEAD: usize = 16;
@@ -103,8 +104,8 @@ impl Queue {
     /// Writes the counts before the streams are handed over.
     pub(crate) fn close(&mut self, out: &mut [Stream]) {
         for (streams, count) in out.chunks_mut(STREAMS).zip(&mut self.counts) {
-            if let (1.., Some(head)) = (count[0], streams[MESSAGES].head_mut::<HEAD>()) {
-                *head = bytemuck::cast(*count);
+            if count[0] > 0 {
+                streams[MESSAGES].as_mut_slice().put(*count);
                 *count = [0; 2];
             }
         }
@@ -120,8 +121,7 @@ impl Queue {
         for from in 0..self.counts.len() {
             let stream = ground.incoming(0, from, MESSAGES);
             self.streams[from] = (stream.as_ptr().expose_provenance(), stream.len());
-            if let Some(head) = stream.first_chunk::<HEAD>() {
-                let [count, bytes]: [u64; 2] = bytemuck::pod_read_unaligned(head);
+            if let Ok([count, bytes]) = Reader::new(stream).get::<[u64; 2]>() {
                 self.left[0] = self.left[0].saturating_add(count);
                 self.left[1] = self.left[1].saturating_add(bytes);
             }
@@ -142,11 +142,10 @@ impl Queue {
                 return None;
             }
             let stream = self.stream(from);
-            let Some((head, _)) = stream.get(at..).and_then(|rest| rest.split_first_chunk()) else {
+            let Ok(len) = Reader::new(stream.get(at..).unwrap_or_default()).get::<usize>() else {
                 self.at = (from + 1, HEAD);
                 continue;
             };
-            let len = u64::from_le_bytes(*head) as usize;
             let tag_at = if self.come == 0 { at + 8 } else { aligned(at + 8, self.come) };
             let tag = tag_at..tag_at + self.come;
             let payload = aligned(tag.end, len);
@@ -225,7 +224,7 @@ mod tests {
             assert!(sender.send(&mut stream, 0, tag, payload));
         }
         let mut whole = stream.as_slice().to_vec();
-        whole[..HEAD].copy_from_slice(bytemuck::bytes_of(&[3u64, 47]));
+        (&mut whole[..HEAD]).put([3u64, 47]);
         let takes = |bytes: Vec<u8>, tag: usize| {
             let (ground, mut queue) = (Alone(bytes), Queue::new(1));
             queue.sent = tag;

@@ -15,12 +15,10 @@ use crate::{
     program,
     registry::Registry,
 };
+use fabric::wire::{Damaged, Reader};
 
 /// A length that says: look behind the offset.
 const LONG: u32 = u32::MAX;
-
-/// A record makes no sense.
-pub(crate) struct Damaged;
 
 /// Appends a record for `len` bytes, of which `bytes` are there.
 #[inline]
@@ -35,17 +33,11 @@ fn push(stream: &mut Stream, slot: u32, offset: usize, len: usize, bytes: &[u8])
 
 /// Takes a head off the front: slot, offset, length.
 #[inline]
-fn read_head(bytes: &mut &[u8]) -> Option<(u32, usize, usize)> {
-    let (head, rest) = bytes.split_first_chunk::<16>()?;
-    let [first, offset]: [u64; 2] = bytemuck::pod_read_unaligned(head);
-    *bytes = rest;
-    let mut len = (first >> 32) as usize;
-    if len == LONG as usize {
-        let (long, rest) = bytes.split_first_chunk()?;
-        len = usize::try_from(u64::from_le_bytes(*long)).ok()?;
-        *bytes = rest;
-    }
-    Some((first as u32, usize::try_from(offset).ok()?, len))
+fn read_head(records: &mut Reader<'_>) -> Result<(u32, usize, usize), Damaged> {
+    let [slot, short]: [u32; 2] = records.get()?;
+    let offset = records.get()?;
+    let len = if short == LONG { records.get()? } else { short as usize };
+    Ok((slot, offset, len))
 }
 
 /// Appends a put; false if there is no memory for it.
@@ -56,19 +48,20 @@ pub(crate) fn put(stream: &mut Stream, slot: u32, offset: usize, bytes: &[u8]) -
 
 /// Where in my memory a record of another process may write or read.
 #[inline]
-fn place(registry: &Registry, slot: u32, offset: usize, len: usize) -> Option<usize> {
-    let area = registry.mine(slot)?;
-    let end = offset.checked_add(len)?;
-    (end <= area.size).then(|| area.address + offset)
+fn place(registry: &Registry, slot: u32, offset: usize, len: usize) -> Result<usize, Damaged> {
+    let area = registry.mine(slot).ok_or(Damaged)?;
+    let end = offset.checked_add(len).ok_or(Damaged)?;
+    if end <= area.size { Ok(area.address + offset) } else { Err(Damaged) }
 }
 
 /// Writes what another process has put here.
-pub(crate) fn apply(mut puts: &[u8], registry: &Registry) -> Result<(), Damaged> {
+pub(crate) fn apply(puts: &[u8], registry: &Registry) -> Result<(), Damaged> {
+    let mut puts = Reader::new(puts);
     while !puts.is_empty() {
-        let (slot, offset, len) = read_head(&mut puts).ok_or(Damaged)?;
-        let address = place(registry, slot, offset, len).ok_or(Damaged)?;
-        let (bytes, rest) = puts.split_at_checked(len).ok_or(Damaged)?;
-        puts = rest.get(len.next_multiple_of(8) - len..).ok_or(Damaged)?;
+        let (slot, offset, len) = read_head(&mut puts)?;
+        let address = place(registry, slot, offset, len)?;
+        let bytes = puts.bytes(len)?;
+        puts.bytes(len.next_multiple_of(8) - len)?;
         // SAFETY: M1: these bytes lie in an area that the program has registered.
         unsafe { program::write(address, bytes) };
     }
@@ -79,13 +72,14 @@ pub(crate) fn apply(mut puts: &[u8], registry: &Registry) -> Result<(), Damaged>
 pub(crate) const DIRECT_GET: usize = 256 << 10;
 
 /// Takes the requests of another process off their stream: where in my memory the bytes are, and how many.
-fn requests(mut asked: &[u8], registry: &Registry) -> impl Iterator<Item = Result<(usize, usize), Damaged>> {
+fn requests(asked: &[u8], registry: &Registry) -> impl Iterator<Item = Result<(usize, usize), Damaged>> {
+    let mut asked = Reader::new(asked);
     std::iter::from_fn(move || {
         if asked.is_empty() {
             return None;
         }
         let head = read_head(&mut asked);
-        Some(head.and_then(|(slot, offset, len)| Some((place(registry, slot, offset, len)?, len))).ok_or(Damaged))
+        Some(head.and_then(|(slot, offset, len)| Ok((place(registry, slot, offset, len)?, len))))
     })
 }
 

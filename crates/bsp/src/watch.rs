@@ -15,7 +15,10 @@ use crate::{
     ground::{Stream, Words},
     registry::Registry,
 };
-use fabric::{Touch, Use, first_clash};
+use fabric::{
+    Touch, Use, first_clash,
+    wire::{LENGTH, Reader, Writer},
+};
 use std::fmt;
 
 /// The call that touches memory.
@@ -54,13 +57,10 @@ impl Call {
 /// No slot: the offset is an address.
 const ADDRESS: u32 = u32::MAX;
 
-/// How many bytes a record has.
-const RECORD: usize = 24;
-
 /// What this process does in the superstep, for each process.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    out: Vec<Vec<u64>>,
+    out: Vec<Vec<u8>>,
     rank: usize,
 }
 
@@ -82,7 +82,8 @@ impl Watch {
     /// Notes what a call does to an area of another process.
     #[cold]
     pub(crate) fn touch(&mut self, call: Call, to: usize, (slot, offset, len): (u32, usize, usize)) {
-        self.out[to].extend([call as u64 | u64::from(slot) << 32, offset as u64, len as u64]);
+        self.out[to].put([call as u32, slot]);
+        self.out[to].put([offset, len]);
     }
 
     /// Notes what a call does to memory of this process.
@@ -98,28 +99,28 @@ impl Watch {
 
     /// Adds what was noted for a process to the end of its notes; false if there is no memory for it.
     pub(crate) fn tell(&mut self, to: usize, notes: &mut Stream) -> bool {
-        let words = std::mem::take(&mut self.out[to]);
-        let is_told = notes.push(bytemuck::cast_slice(&words)) && notes.push(bytemuck::bytes_of(&(8 * words.len())));
-        self.out[to] = words;
-        self.out[to].clear();
+        let records = &mut self.out[to];
+        let len = records.len() as u64;
+        let is_told = notes.push(records) && notes.push_record([len], &[]);
+        records.clear();
         is_told
     }
 }
 
 /// Splits the notes of a process that looks for conflicts into what else they say, and the records.
 pub(crate) fn split(notes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (rest, len) = notes.split_last_chunk()?;
-    let len = usize::try_from(u64::from_le_bytes(*len)).ok()?;
+    let (rest, len) = notes.split_at_checked(notes.len().checked_sub(LENGTH)?)?;
+    let len = Reader::new(len).get().ok()?;
     rest.split_at_checked(rest.len().checked_sub(len)?)
 }
 
 /// Adds the records of process `from` about memory of this process; nothing comes back if they make no sense.
 pub(crate) fn read(records: &[u8], from: usize, registry: &Registry, into: &mut Vec<Touch>) -> Option<()> {
-    let (records, []) = records.as_chunks::<RECORD>() else { return None };
-    for record in records {
-        let [head, offset, len]: [u64; 3] = bytemuck::pod_read_unaligned(record);
-        let call = *Call::ALL.get((head & 0xFFFF_FFFF) as usize)?;
-        let (slot, offset, len) = ((head >> 32) as u32, offset as usize, len as usize);
+    let mut records = Reader::new(records);
+    while !records.is_empty() {
+        let [call, slot]: [u32; 2] = records.get().ok()?;
+        let [offset, len]: [usize; 2] = records.get().ok()?;
+        let call = *Call::ALL.get(call as usize)?;
         let first = if slot == ADDRESS { 0 } else { registry.mine(slot)?.address };
         let start = first.checked_add(offset)?;
         let range = start..start.checked_add(len)?;
@@ -224,7 +225,10 @@ mod tests {
     #[test]
     fn damaged_records_are_refused() {
         let registry = registry(&[Area { address: 4096, size: 64 }]);
-        let refused = |words: &[u64]| read(bytemuck::cast_slice(words), 0, &registry, &mut Vec::new()).is_none();
+        let refused = |words: &[u64]| {
+            let records: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            read(&records, 0, &registry, &mut Vec::new()).is_none()
+        };
         assert!(!refused(&[0, 0, 8]));
         assert!(refused(&[0, 0]) && refused(&[6, 0, 8]) && refused(&[5 << 32, 0, 8]) && refused(&[0, u64::MAX, 8]));
         assert!(split(&[0; 7]).is_none() && split(&[9; 16]).is_none());

@@ -1,7 +1,10 @@
 //! A ground on any circle: streams travel as trays.
 
 use super::{CHANNELS, Ground, STREAMS, Stream, Words};
-use fabric::{Circle, Failure, Meld, Melded, Pen, Tray, make_room};
+use fabric::{
+    Circle, Failure, Meld, Melded, Pen, Tray, make_room,
+    wire::{Damaged, LENGTH, Reader, Writer},
+};
 
 /// A ground whose members need not share memory.
 pub(crate) struct ByCircle {
@@ -72,7 +75,7 @@ impl ByCircle {
 struct Page;
 
 /// Bytes of an entry: how many neighbours say the same, and their words.
-const ENTRY: usize = 8 + size_of::<Words>();
+const ENTRY: usize = LENGTH + size_of::<Words>();
 
 impl Meld for Page {
     fn meld(&mut self, left: &[u8], right: &[u8], out: &mut Vec<u8>) {
@@ -81,15 +84,29 @@ impl Meld for Page {
             out.extend_from_slice(right);
             return;
         };
-        if last[8..] == first[8..] {
-            let count = |entry: &[u8; ENTRY]| entry.first_chunk().map_or(0, |&bytes| u64::from_le_bytes(bytes));
+        if last[LENGTH..] == first[LENGTH..] {
+            let count = |entry: &[u8]| Reader::new(entry).get::<u64>().unwrap_or(0);
             let at = out.len() - ENTRY;
-            out[at..at + 8].copy_from_slice(&(count(last) + count(first)).to_le_bytes());
+            (&mut out[at..]).put(count(last).saturating_add(count(first)));
             out.extend_from_slice(&right[ENTRY..]);
         } else {
             out.extend_from_slice(right);
         }
     }
+}
+
+/// Takes a page apart into what each of `size` members has said.
+fn read_page(page: &[u8], size: usize, said: &mut Vec<Words>) -> Result<(), Damaged> {
+    said.clear();
+    let mut page = Reader::new(page);
+    while !page.is_empty() {
+        let (count, words): (usize, Words) = (page.get()?, page.get()?);
+        if count > size - said.len() {
+            return Err(Damaged);
+        }
+        said.extend(std::iter::repeat_n(words, count));
+    }
+    if said.len() == size { Ok(()) } else { Err(Damaged) }
 }
 
 impl Ground for ByCircle {
@@ -119,41 +136,23 @@ impl Ground for ByCircle {
                 // What was posted leaves room behind, mostly as much as is needed here.
                 let tray = &mut self.trays[to];
                 let ends = append_all(streams, &mut tray.bytes);
-                tray.bytes.extend_from_slice(bytemuck::bytes_of(&ends));
+                tray.bytes.put(ends);
                 self.circle.post(to, tray)?;
             }
         }
         self.mine.clear();
-        self.mine.extend_from_slice(&1_u64.to_le_bytes());
-        self.mine.extend_from_slice(bytemuck::bytes_of(mine));
+        self.mine.put(1u64);
+        self.mine.put(*mine);
         self.circle.meet(&self.mine, &mut Page, &mut self.melded)?;
-        said.clear();
-        let (entries, rest) = self.melded.total.as_chunks::<ENTRY>();
-        let damaged = Failure::Damaged { rank: me };
-        if !rest.is_empty() {
-            return Err(damaged);
-        }
-        for entry in entries {
-            let words: [u64; 8] = bytemuck::pod_read_unaligned(entry);
-            let count = usize::try_from(words[0]).ok().filter(|count| said.len() + count <= self.circle.size());
-            let mut theirs = Words::default();
-            theirs.copy_from_slice(&words[1..]);
-            said.extend(std::iter::repeat_n(theirs, count.ok_or_else(|| damaged.clone())?));
-        }
-        if said.len() != self.circle.size() {
-            return Err(damaged);
-        }
+        read_page(&self.melded.total, self.circle.size(), said).map_err(|Damaged| Failure::Damaged { rank: me })?;
         for from in 0..self.circle.size() {
             let damaged = Failure::Damaged { rank: from };
             if self.circle.take(from, &mut self.taken) {
                 let bytes = &mut self.taken.bytes;
-                let Some((rest, &tail)) = bytes.split_last_chunk::<{ size_of::<[u64; STREAMS]>() }>() else {
-                    return Err(damaged);
-                };
-                let (ends, len) = (bytemuck::cast::<_, [u64; STREAMS]>(tail), rest.len());
-                if !ends.is_sorted() || ends[STREAMS - 1] != len as u64 {
-                    return Err(damaged);
-                }
+                let len = bytes.len().saturating_sub(STREAMS * LENGTH);
+                let ends = Reader::new(&bytes[len..]).get::<[u64; STREAMS]>();
+                let ends = ends.ok().filter(|ends| ends.is_sorted() && ends[STREAMS - 1] == len as u64);
+                let ends = ends.ok_or(damaged)?;
                 bytes.truncate(len);
                 let come = &mut self.incoming[channel][from];
                 come.ends = ends;

@@ -68,11 +68,10 @@ impl Stream {
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 
-    /// The first bytes of it, to be written again.
-    pub(crate) fn head_mut<const N: usize>(&mut self) -> Option<&mut [u8; N]> {
+    /// Everything that is in it, to be written again.
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: T1, and the stream is borrowed.
-        let all = unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) };
-        all.first_chunk_mut()
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 
     /// Makes room for `more` bytes; false if there is none to be had.
@@ -129,7 +128,7 @@ impl Stream {
         // SAFETY: T1: there is room behind what was written.
         let place = unsafe { self.start.add(self.len) };
         // SAFETY: T1: nobody else writes there.
-        unsafe { place.cast::<[u64; N]>().write_unaligned(words) };
+        unsafe { place.cast::<[u64; N]>().write_unaligned(words.map(u64::to_le)) };
         // SAFETY: there is room for the words.
         let place = unsafe { place.add(head) };
         if let Ok(&word) = <&[u8; 8]>::try_from(bytes) {
