@@ -68,25 +68,6 @@ unsafe extern "C" fn remove(header: *const u8, _: isize) {
     loaded.images.retain(|image| image.base != header.addr());
 }
 
-/// There are no huge pages to ask for.
-pub(crate) fn advise_huge(_: *mut u8, _: usize) {}
-
-/// There is no fence for all cores.
-pub(crate) fn offers_fence() -> bool {
-    false
-}
-
-/// Nobody calls it, because none is offered.
-pub(crate) fn fence_all() {
-    unreachable!("no fence is offered");
-}
-
-/// Nobody can choose a core.
-pub(crate) fn bind(_: Option<usize>) {}
-
-/// Nobody can choose a core.
-pub(crate) fn step_aside() {}
-
 /// The system's number of the calling thread.
 pub(crate) fn own_task() -> i32 {
     // SAFETY: it takes nothing and cannot fail.

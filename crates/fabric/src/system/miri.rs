@@ -12,8 +12,6 @@ pub(crate) fn list_images(_: &mut Stamp) -> Option<Vec<Image>> {
     Some(vec![Image { id: 1, base: 0, code: vec![whole] }])
 }
 
-pub(crate) fn advise_huge(_: *mut u8, _: usize) {}
-
 /// Where a mapping begins.
 const PAGE: usize = 4096;
 
@@ -32,20 +30,7 @@ pub(crate) unsafe fn unmap_shared(start: NonNull<u8>, len: usize) {
     unsafe { heap::unmap(start, len, PAGE) };
 }
 
-/// There is no such call, and the symmetric form is checked.
-pub(crate) fn offers_fence() -> bool {
-    false
-}
-
-pub(crate) fn fence_all() {
-    unreachable!("no fence is offered");
-}
-
 pub(crate) fn allowed() {}
-
-pub(crate) fn bind(_: Option<usize>) {}
-
-pub(crate) fn step_aside() {}
 
 pub(crate) fn own_task() -> i32 {
     1

@@ -40,6 +40,8 @@ mod pe;
 mod unix;
 #[cfg(all(windows, not(miri)))]
 mod windows;
+#[cfg(any(target_os = "macos", windows, miri))]
+mod without;
 
 pub(crate) use image::{Image, Stamp};
 
@@ -63,26 +65,23 @@ pub(crate) use {
 };
 
 #[cfg(all(target_os = "macos", not(miri)))]
-pub(crate) use macos::{
-    advise_huge, bind, die_with_parent, fence_all, is_alive, list_images, machine, offers_fence, own_task, step_aside,
-    wait_signal,
-};
+pub(crate) use macos::{die_with_parent, is_alive, list_images, machine, own_task, wait_signal};
+
+#[cfg(any(target_os = "macos", windows, miri))]
+pub(crate) use without::{advise_huge, bind, fence_all, offers_fence, step_aside};
 
 #[cfg(all(windows, not(miri)))]
 pub(crate) use {
     heap::{map, unmap},
-    windows::{
-        advise_huge, at_exit, bind, exit_now, fence_all, flush_streams, list_images, offers_fence, own_task,
-        step_aside, without_signals,
-    },
+    windows::{at_exit, exit_now, flush_streams, list_images, own_task, without_signals},
 };
 
 #[cfg(miri)]
 pub(crate) use {
     heap::{map, unmap},
     miri::{
-        advise_huge, allowed, at_exit, bind, exit_now, fence_all, flush_streams, host_name, is_alive, list_images,
-        machine, map_shared, offers_fence, own_task, step_aside, unmap_shared, without_signals,
+        allowed, at_exit, exit_now, flush_streams, host_name, is_alive, list_images, machine, map_shared, own_task,
+        unmap_shared, without_signals,
     },
 };
 

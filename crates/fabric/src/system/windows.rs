@@ -61,25 +61,6 @@ fn read(module: *mut c_void) -> Option<Image> {
     image
 }
 
-/// Huge pages need a right that programs seldom have.
-pub(crate) fn advise_huge(_: *mut u8, _: usize) {}
-
-/// Full fences on both sides.
-pub(crate) fn offers_fence() -> bool {
-    false
-}
-
-/// Nobody calls it, because none is offered.
-pub(crate) fn fence_all() {
-    unreachable!("no fence is offered");
-}
-
-/// Nobody chooses a core.
-pub(crate) fn bind(_: Option<usize>) {}
-
-/// Nobody chooses a core.
-pub(crate) fn step_aside() {}
-
 /// The system's number of the calling thread.
 pub(crate) fn own_task() -> i32 {
     // SAFETY: it takes nothing and cannot fail.
