@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "named.h"
+
 static int area[4], value = 1;
 
 static void begin(void)
@@ -307,11 +309,7 @@ static void exit_while_it_waits(void)
     too_far();
 }
 
-static const struct {
-    const char *name;
-    void (*act)(void);
-    const char *line;
-} all[] = {
+static const struct named all[] = {
     { "begin_twice", begin_twice, "bsp_begin: called a second time" },
     { "begin_zero", begin_zero, "bsp_begin: 0 processes were asked for" },
     { "begin_negative", begin_negative, "bsp_begin: -3 processes were asked for" },
@@ -409,14 +407,5 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-    size_t at;
-    for (at = 0; at < sizeof all / sizeof *all; at++) {
-        if (argc > 1 && strcmp(argv[1], "--list") == 0)
-            printf("%s|%s\n", all[at].name, all[at].line);
-        else if (argc > 1 && strcmp(argv[1], all[at].name) == 0) {
-            all[at].act();
-            return 0;
-        }
-    }
-    return argc > 1 && strcmp(argv[1], "--list") == 0 ? 0 : 2;
+    return do_named(all, sizeof all / sizeof *all, NULL, argc, argv);
 }

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "named.h"
+
 static int area[4], value = 1;
 
 static void set_up(void)
@@ -41,11 +43,7 @@ static void tagsize_minus_one(void) { size_t size = (size_t)-1; bsp_begin(2); bs
 static void bcast_minus_one(void) { bsp_begin(2); bsp_bcast(0, area, (size_t)-1); too_far(); }
 static void exchange_too_much(void) { bsp_begin(2); bsp_exchange(area, area, SIZE_MAX / 2); too_far(); }
 
-static const struct {
-    const char *name;
-    void (*act)(void);
-    const char *line;
-} all[] = {
+static const struct named all[] = {
     { "put_to_no_process", put_to_no_process, "bsp_put: there is no process 4294967295; they are 0 to 1" },
     { "put_minus_four", put_minus_four, "bsp_put: the offset is 18446744073709551612; no memory is that large" },
     { "put_minus_four_bytes", put_minus_four_bytes, "bsp_put: the number of bytes is 18446744073709551612; no memory" },
@@ -65,14 +63,5 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-    size_t at;
-    for (at = 0; at < sizeof all / sizeof *all; at++) {
-        if (argc > 1 && strcmp(argv[1], "--list") == 0)
-            printf("%s|%s\n", all[at].name, all[at].line);
-        else if (argc > 1 && strcmp(argv[1], all[at].name) == 0) {
-            all[at].act();
-            return 0;
-        }
-    }
-    return argc > 1 && strcmp(argv[1], "--list") == 0 ? 0 : 2;
+    return do_named(all, sizeof all / sizeof *all, NULL, argc, argv);
 }
