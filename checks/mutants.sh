@@ -49,7 +49,7 @@ meet() {
   shift 2
   # The same command must pass without a change first: else a mistake in it would catch every mutant. It ends with 4
   # if it does not, with 2 if mutants are left, and with 3 if one ran out of time, which is a way to be caught.
-  cargo mutants --workspace --in-place --timeout 300 --no-shuffle --shard "$shard/$shards" \
+  cargo mutants --workspace --in-place --timeout 120 --no-shuffle --shard "$shard/$shards" \
     --sharding round-robin --iterate --output "$out" "${which[@]}" "$@" >>"$out.log" 2>&1 || code=$?
   [[ $code =~ ^[023]$ ]] || { tail -n 20 "$out.log"; exit 1; }
 }

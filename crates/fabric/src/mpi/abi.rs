@@ -18,6 +18,8 @@ pub(super) struct Abi {
     pub(super) byte: usize,
     pub(super) word: usize,
     pub(super) sum: usize,
+    /// What lets a call return an error.
+    pub(super) errors_return: usize,
     pub(super) any_source: c_int,
     /// The level of thread support in which calls are made by one thread at a time.
     pub(super) serialized: c_int,
@@ -35,6 +37,7 @@ impl Abi {
                 byte: library.address("ompi_mpi_byte")?,
                 word: library.address("ompi_mpi_uint64_t")?,
                 sum: library.address("ompi_mpi_op_sum")?,
+                errors_return: library.address("ompi_mpi_errors_return")?,
                 any_source: -1,
                 serialized: 2,
                 source: 0,
@@ -47,6 +50,7 @@ impl Abi {
                 byte: 0x247,
                 word: 0x259,
                 sum: 0x21,
+                errors_return: 0x143,
                 any_source: -1,
                 serialized: 2048,
                 source: 0,
@@ -60,6 +64,7 @@ impl Abi {
             byte: 0x4c00_010d,
             word: 0x4c00_083e,
             sum: 0x5800_0003,
+            errors_return: 0x5400_0001,
             any_source: -2,
             serialized: 2,
             source: 2,

@@ -13,8 +13,12 @@
 use super::{
     abi::{Abi, Status},
     dynamic::Library,
+    pulse,
 };
-use std::ffi::{c_char, c_int, c_void};
+use std::{
+    ffi::{c_char, c_int, c_void},
+    time::Duration,
+};
 
 /// Bytes are sent in pieces of at most so many, because a count is an `int`.
 pub(super) const PIECE: usize = 1 << 30;
@@ -45,6 +49,7 @@ functions! {
     init = "MPI_Init_thread": fn(*mut c_int, *mut *mut *mut c_char, c_int, *mut c_int);
     finalize = "MPI_Finalize": fn();
     abort = "MPI_Abort": fn(usize, c_int);
+    set_errors = "MPI_Comm_set_errhandler": fn(usize, usize);
     rank = "MPI_Comm_rank": fn(usize, *mut c_int);
     size = "MPI_Comm_size": fn(usize, *mut c_int);
     send = "MPI_Send": fn(*const c_void, c_int, usize, c_int, c_int, usize);
@@ -66,6 +71,9 @@ pub(super) struct Mpi {
     pub(super) version: String,
     functions: Functions,
 }
+
+/// How long a process waits after a call of MPI has failed, for whoever knows better why.
+const STRANDED: Duration = Duration::from_secs(5);
 
 /// The tag of what two processes swap outside of any run.
 const SWAP: c_int = 77;
@@ -112,7 +120,26 @@ impl Mpi {
         if provided < wanted {
             return Err("this MPI cannot be called from a thread other than the first".to_owned());
         }
+        // MPI would end this process with a page of its own words; a program that has started it has chosen for itself.
+        // SAFETY: P1.
+        unsafe { (self.functions.set_errors)(self.abi.world, self.abi.errors_return) };
         Ok(true)
+    }
+
+    /// Makes sure that a call has not failed.
+    #[inline]
+    fn check(code: c_int, name: &str) {
+        if code != 0 {
+            Self::strand(code, name);
+        }
+    }
+
+    /// Ends the process, because a call of MPI has failed. Mostly another process has died: then the heartbeat or the
+    /// launcher knows who, and ends this one first.
+    #[cold]
+    fn strand(code: c_int, name: &str) -> ! {
+        std::thread::sleep(STRANDED);
+        pulse::give_up(&format!("{name} failed with code {code}"));
     }
 
     pub(super) fn rank(&self) -> usize {
@@ -146,9 +173,10 @@ impl Mpi {
         let (byte, world) = (self.abi.byte, self.abi.world);
         let count = c_int::try_from(mine.len()).expect("only short messages are gathered");
         // SAFETY: P1; both buffers are as long as the counts say.
-        unsafe {
+        let code = unsafe {
             (self.functions.allgather)(mine.as_ptr().cast(), count, byte, all.as_mut_ptr().cast(), count, byte, world)
         };
+        Self::check(code, "MPI_Allgather");
     }
 
     /// Adds up a number of each process. Every process must come here.
@@ -156,7 +184,10 @@ impl Mpi {
         let mut total = 0u64;
         let (word, sum, world) = (self.abi.word, self.abi.sum, self.abi.world);
         // SAFETY: P1; both buffers are one word.
-        unsafe { (self.functions.allreduce)((&raw const mine).cast(), (&raw mut total).cast(), 1, word, sum, world) };
+        let code = unsafe {
+            (self.functions.allreduce)((&raw const mine).cast(), (&raw mut total).cast(), 1, word, sum, world)
+        };
+        Self::check(code, "MPI_Allreduce");
         total
     }
 
@@ -165,7 +196,9 @@ impl Mpi {
     pub(super) fn send_now(&self, bytes: &[u8], to: usize, tag: c_int) {
         let (count, to) = (bytes.len() as c_int, to as c_int);
         // SAFETY: P1; the bytes are read before the call returns.
-        unsafe { (self.functions.send)(bytes.as_ptr().cast(), count, self.abi.byte, to, tag, self.abi.world) };
+        let code =
+            unsafe { (self.functions.send)(bytes.as_ptr().cast(), count, self.abi.byte, to, tag, self.abi.world) };
+        Self::check(code, "MPI_Send");
     }
 
     /// Waits for just so many bytes.
@@ -173,7 +206,10 @@ impl Mpi {
         let (count, from, mut status): (_, _, Status) = (bytes.len() as c_int, from as c_int, [0; 16]);
         let (byte, world) = (self.abi.byte, self.abi.world);
         // SAFETY: P1; the buffer is as long as the count says, and MPI is done with it when the call returns.
-        unsafe { (self.functions.receive)(bytes.as_mut_ptr().cast(), count, byte, from, tag, world, &raw mut status) };
+        let code = unsafe {
+            (self.functions.receive)(bytes.as_mut_ptr().cast(), count, byte, from, tag, world, &raw mut status)
+        };
+        Self::check(code, "MPI_Recv");
     }
 
     /// Begins to send `bytes`, at most [`PIECE`] of them.
@@ -187,7 +223,9 @@ impl Mpi {
         let (count, to) = (count.expect("cut into pieces"), to.expect("MPI counts processes in an int"));
         let (byte, world) = (self.abi.byte, self.abi.world);
         // SAFETY: P1, and P3 is the caller's promise.
-        unsafe { (self.functions.isend)(bytes.as_ptr().cast(), count, byte, to, tag, world, &raw mut request) };
+        let code =
+            unsafe { (self.functions.isend)(bytes.as_ptr().cast(), count, byte, to, tag, world, &raw mut request) };
+        Self::check(code, "MPI_Isend");
         Request(request)
     }
 
@@ -202,7 +240,10 @@ impl Mpi {
         let from = from.map_or(self.abi.any_source, |from| c_int::try_from(from).expect("MPI counts in an int"));
         let (byte, world) = (self.abi.byte, self.abi.world);
         // SAFETY: P1, and P3 is the caller's promise.
-        unsafe { (self.functions.irecv)(bytes.as_mut_ptr().cast(), count, byte, from, tag, world, &raw mut request) };
+        let code = unsafe {
+            (self.functions.irecv)(bytes.as_mut_ptr().cast(), count, byte, from, tag, world, &raw mut request)
+        };
+        Self::check(code, "MPI_Irecv");
         Request(request)
     }
 
@@ -211,7 +252,8 @@ impl Mpi {
     pub(super) fn is_done(&self, request: &mut Request) -> Option<Arrived> {
         let (mut done, mut status): (c_int, Status) = (0, [0; 16]);
         // SAFETY: P1; the request is one that was begun, or has been used up, of which MPI says that it is done.
-        unsafe { (self.functions.test)(&raw mut request.0, &raw mut done, &raw mut status) };
+        let code = unsafe { (self.functions.test)(&raw mut request.0, &raw mut done, &raw mut status) };
+        Self::check(code, "MPI_Test");
         (done != 0).then(|| self.arrived(&status))
     }
 
@@ -232,7 +274,8 @@ impl Mpi {
         for mut request in [received, sent] {
             let mut status: Status = [0; 16];
             // SAFETY: P1; the request is under way.
-            unsafe { (self.functions.wait)(&raw mut request.0, &raw mut status) };
+            let code = unsafe { (self.functions.wait)(&raw mut request.0, &raw mut status) };
+            Self::check(code, "MPI_Wait");
         }
     }
 
