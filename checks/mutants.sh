@@ -42,7 +42,7 @@ echo "== $all mutants in $shards shards, for $minutes minutes, seed $seed"
 # The targets are said to every call of cargo: else all tests there are would be built for each mutant.
 first=(--test-package superstep-fabric --test-package superstep --cargo-arg=--lib --cargo-arg=--test=contract
   --cargo-arg=--test=random -- -- --skip processes_are)
-second=(--test-package superstep --cargo-arg=--test=suite -- -- --skip elsewhere)
+second=(--test-package superstep --cargo-arg=--test=suite --cargo-arg=--test=faults -- -- --skip elsewhere)
 # Meets the mutants of one shard with one of the commands.
 meet() {
   local shard=$1 out=$2 code=0

@@ -10,7 +10,7 @@
 //! may stand for a value that moves along with the bytes; its length is 0 then.
 
 use crate::error::{Error, ErrorKind, Result};
-use fabric::wire::Reader;
+use fabric::wire::{Damaged, Reader};
 use std::any::Any;
 
 /// Whom a record is for.
@@ -91,19 +91,19 @@ impl Record {
         if bytes.is_empty() {
             return Ok(None);
         }
-        let (header, mut rest) = bytes.split_first_chunk().ok_or_else(damaged)?;
-        let header = u64::from_le_bytes(*header);
-        let mut len = (header >> 40) as usize;
-        if len == TOO_LONG {
-            let (long, behind) = rest.split_first_chunk().ok_or_else(damaged)?;
-            len = usize::try_from(u64::from_le_bytes(*long)).map_err(|_| damaged())?;
-            rest = behind;
-        }
-        let payload = rest.get(..len).ok_or_else(damaged)?;
+        let mut reader = Reader::new(bytes);
+        let (address, tag, payload) = Self::take(&mut reader).map_err(|Damaged| damaged())?;
+        Ok(Some((Self { address, tag, len: bytes.len() - reader.rest().len() }, payload)))
+    }
+
+    #[inline]
+    fn take<'a>(reader: &mut Reader<'a>) -> std::result::Result<(Address, Tag, &'a [u8]), Damaged> {
+        let header: u64 = reader.get()?;
+        let short = (header >> 40) as usize;
+        let len = if short == TOO_LONG { reader.get()? } else { short };
         let number = header as u32;
         let address = if number & ITEM == 0 { Address::Tenant(number) } else { Address::Item(number & !ITEM) };
-        let len = bytes.len() - rest.len() + len;
-        Ok(Some((Self { address, tag: ((header >> 32) as u8).try_into().map_err(|_| damaged())?, len }, payload)))
+        Ok((address, ((header >> 32) as u8).try_into()?, reader.bytes(len)?))
     }
 }
 
@@ -169,4 +169,26 @@ pub(crate) fn read_words<const N: usize>(bytes: &mut &[u8]) -> Result<[u64; N]> 
 
 pub(crate) fn damaged() -> Error {
     Error::new(ErrorKind::Damaged, "a record from another processor makes no sense")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_of_any_length_comes_back_as_it_was() {
+        for len in [0, 1, TOO_LONG - 1, TOO_LONG, TOO_LONG + 1] {
+            for expected in [0, len] {
+                let mut bytes = Vec::new();
+                append(&mut bytes, (Address::Item(3), Tag::Notice), expected, |out| out.resize(out.len() + len, 7));
+                append(&mut bytes, (Address::Tenant(4), Tag::Recall), 0, |out| out.push(1));
+                let (first, payload) = Record::read(&bytes).unwrap().unwrap();
+                assert!(matches!((first.address, first.tag), (Address::Item(3), Tag::Notice)));
+                assert!(payload.len() == len && payload.iter().all(|&byte| byte == 7), "{len} bytes");
+                let (second, payload) = Record::read(&bytes[first.len..]).unwrap().unwrap();
+                assert!(matches!((second.address, second.tag), (Address::Tenant(4), Tag::Recall)));
+                assert_eq!((payload, first.len + second.len), (&[1][..], bytes.len()));
+            }
+        }
+    }
 }
