@@ -63,7 +63,8 @@ part() {
 span=600000
 part once build 1000 "" "cargo build --release --package superstep-cli && $claims --no-run &&
   $campaign --package superstep-bsp --no-run &&
-  RUSTFLAGS='--cfg loom' cargo test --release --quiet --package superstep-fabric --lib --target-dir target/loom --no-run"
+  RUSTFLAGS='--cfg loom' cargo test --release --quiet --package superstep-fabric --lib --target-dir target/loom --no-run &&
+  RUSTFLAGS='--cfg shuttle' cargo test --release --quiet --package superstep-fabric --lib --target-dir target/shuttle --no-run"
 span=$((minutes * 60 - (SECONDS - began)))
 # Where builds took most of the time, there is half of it all the same.
 [ $span -gt $((minutes * 30)) ] || span=$((minutes * 30))
@@ -84,7 +85,8 @@ part rounds faults-simulated 20 "" "SUPERSTEP_TEST_SEEDS=20 SUPERSTEP_TEST_SEED=
 part rounds faults-processes 30 "" "SUPERSTEP_FAULTS=1 $claims --test mayhem -- --nocapture forked && $claims --test procs"
 part rounds faults-mpi 30 "" "SUPERSTEP_FAULTS=1 $claims --test mayhem -- --nocapture --test-threads=1 of_open_mpi of_mpich && $claims --test mpi"
 part once waits 15 "" "$claims --test waits"
-part once schedules 30 "" "RUSTFLAGS='--cfg loom' cargo test --release --package superstep-fabric --lib --target-dir target/loom loom -- --include-ignored"
+part once schedules 25 "" "RUSTFLAGS='--cfg loom' cargo test --release --package superstep-fabric --lib --target-dir target/loom loom -- --include-ignored"
+part rounds schedules-tried 5 "" "SUPERSTEP_SCHEDULES=5000 RUSTFLAGS='--cfg shuttle' cargo test --release --package superstep-fabric --lib --target-dir target/shuttle shuttle"
 part once large 20 "" "SUPERSTEP_TEST_SEEDS=1 $claims --test suite -- --ignored a_reduction_of_more &&
   $claims --test mpi -- --ignored --skip programs::program &&
   $campaign --package superstep-bsp --test bsp -- --ignored"

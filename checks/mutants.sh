@@ -62,7 +62,8 @@ for shard in $(seq 0 $((shards - 1)) | shuf --random-source=<(yes "$seed")); do
   meet "$shard" "$out" "${first[@]}"
   lists=$out/mutants.out
   met=$((met + $(cat "$lists"/{caught,timeout,missed}.txt | wc -l))) unviable=$((unviable + $(wc -l <"$lists/unviable.txt")))
-  # With --iterate only those that are left are met again.
+  # With --iterate only those that are left are met again, and those that ran out of time, unless they count as caught.
+  cat "$lists/timeout.txt" >>"$lists/caught.txt"
   [ ! -s "$lists/missed.txt" ] || meet "$shard" "$out" "${second[@]}"
   cat "$lists/missed.txt" >>"$work/found/missed.txt"
 done

@@ -4,7 +4,7 @@ use crate::threads::sync::{AtomicU32, Ordering, fence};
 use std::{sync::atomic::compiler_fence, time::Duration};
 use system::{sleep, wake};
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, shuttle)))]
 mod system {
     use std::{ptr::null, sync::atomic::AtomicU32, time::Duration};
 
@@ -24,17 +24,14 @@ mod system {
     }
 }
 
-/// The same for loom: who sleeps looks at the word under the lock that who wakes takes, as in the kernel. There is no
+/// The same for loom and Shuttle: who sleeps looks at the word under the lock that who wakes takes, as in the kernel. There is no
 /// limit, so who sleeps and is never woken is found.
-#[cfg(loom)]
+#[cfg(any(loom, shuttle))]
 mod system {
-    use loom::sync::{
-        Condvar, Mutex,
-        atomic::{AtomicU32, Ordering},
-    };
+    use crate::threads::sync::{AtomicU32, Condvar, Mutex, Ordering, lazy_static};
     use std::time::Duration;
 
-    loom::lazy_static! {
+    lazy_static! {
         static ref KERNEL: (Mutex<()>, Condvar) = (Mutex::new(()), Condvar::new());
     }
 

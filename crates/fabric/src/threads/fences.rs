@@ -5,7 +5,7 @@
 //! sleep calls [`heavy`], which makes the kernel run a full fence on every core that runs a thread of this process.
 //! Where the kernel offers no such thing, both are full fences.
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, shuttle)))]
 mod imp {
     use crate::system;
     use std::sync::{
@@ -36,10 +36,10 @@ mod imp {
     }
 }
 
-/// Loom knows only the symmetric form, of which the asymmetric one is a cheaper equal.
-#[cfg(loom)]
+/// Loom and Shuttle know only the symmetric form, of which the asymmetric one is a cheaper equal.
+#[cfg(any(loom, shuttle))]
 mod imp {
-    use loom::sync::atomic::{Ordering, fence};
+    use super::super::sync::{Ordering, fence};
 
     pub(crate) fn expedited() -> bool {
         false

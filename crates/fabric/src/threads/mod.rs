@@ -11,13 +11,12 @@ mod letters;
 mod mail;
 pub(crate) mod pool;
 mod room;
+#[cfg(all(test, any(loom, shuttle)))]
+mod schedules;
 mod seat;
 pub(crate) mod sync;
 mod table;
 pub(crate) mod wait;
-
-#[cfg(all(test, loom))]
-mod loom_tests;
 
 pub(crate) use alarm::ThreadAlarm;
 pub use pool::{Options, is_processor};

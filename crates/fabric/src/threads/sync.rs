@@ -1,12 +1,13 @@
-//! The primitives that threads and processes wait with, in one place so that loom can stand in for them.
+//! The primitives that threads and processes wait with, in one place so that loom and Shuttle can stand in for them.
 //!
-//! Under `--cfg loom` the same protocols run on loom's types, which explore every schedule. [`Shelf`] is the one cell
-//! type: its two methods say which accesses read and which write, and loom reports any pair of them that race.
+//! Under `--cfg loom` the same protocols run on loom's types, which explore every schedule, and under `--cfg shuttle` on
+//! Shuttle's, which try many schedules of what is too large for that. [`Shelf`] is the one cell type: its two methods
+//! say which accesses read and which write, and loom reports any pair of them that race.
 
-/// The same in both: counting references is no part of any protocol here, and would only multiply the schedules.
+/// The same in all: counting references is no part of any protocol here, and would only multiply the schedules.
 pub(crate) use std::sync::Arc;
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, shuttle)))]
 pub(crate) use std::{
     sync::{
         Mutex,
@@ -17,8 +18,19 @@ pub(crate) use std::{
 
 #[cfg(loom)]
 pub(crate) use loom::{
+    lazy_static,
     sync::{
-        Mutex,
+        Condvar, Mutex,
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence},
+    },
+    thread::{self, Thread},
+};
+
+#[cfg(shuttle)]
+pub(crate) use shuttle::{
+    lazy_static,
+    sync::{
+        Condvar, Mutex,
         atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence},
     },
     thread::{self, Thread},

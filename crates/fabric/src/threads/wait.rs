@@ -146,7 +146,7 @@ impl Habit {
     fn step_aside(&self) {
         self.in_vain.set(0);
         self.spins.set(SPINS);
-        #[cfg(not(loom))]
+        #[cfg(not(any(loom, shuttle)))]
         crate::system::step_aside();
     }
 }
