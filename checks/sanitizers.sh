@@ -10,7 +10,11 @@ parts=("$@")
 rustup +nightly component add rust-src >/dev/null 2>&1 ||
   rustup toolchain install nightly --profile minimal --component rust-src ||
   { echo "the sanitizers cannot be had: rustup has no nightly toolchain with the component rust-src" >&2; exit 1; }
-command -v clang >/dev/null || { echo "the sanitizers need clang, which is not here" >&2; exit 1; }
+if ! [ -e "$(clang -print-file-name="libclang_rt.asan-$(uname -m).a")" ]; then
+  if [ "$(id -u)" -eq 0 ]; then sudo=""; else sudo="sudo"; fi
+  { $sudo apt-get update -qq && $sudo apt-get install -y -qq --no-install-recommends clang libclang-rt-dev; } ||
+    { echo "the sanitizers need clang and its run-time libraries, which cannot be installed" >&2; exit 1; }
+fi
 
 host=$(rustc +nightly -vV | sed -n 's/^host: //p')
 target=${CARGO_TARGET_DIR:-target}
