@@ -39,8 +39,7 @@ impl Stamps {
             let batches = delivery.batches.iter().filter(assigns);
             batches.map(|batch| (delivery.from, batch))
         });
-        let mut first_of_source = before + 1;
-        let mut source = None;
+        let (mut source, mut first_of_source) = (None, 0);
         for (number, (from, batch)) in (before + 1..).zip(batches.clone()) {
             if source != Some(from) {
                 (source, first_of_source) = (Some(from), number);
