@@ -68,7 +68,9 @@ impl Core {
         let mut touched = self.log.watch.touched.borrow_mut();
         touched.clear();
         self.wire.inbox.borrow_mut().visit(&[Tag::Touch], |from, address, payload| {
-            touches::read(payload.bytes()?, from, address.tenant()?, &mut touched)
+            let number = address.tenant()?;
+            let tenant = registry.hooks(number).and_then(|hooks| hooks.touched.as_ref()).ok_or_else(damaged)?;
+            touches::read(payload.bytes()?, from, (number, tenant.len()), &mut touched)
         })?;
         let describe = |number| registry.tenant(number).map(|tenant| tenant.describe()).unwrap_or_default();
         Ok(touches::look(&mut touched, self.rank(), describe))

@@ -38,6 +38,7 @@ pub(crate) struct Hooks {
     pub(crate) receives: Option<Rc<dyn Receives>>,
     pub(crate) carries: Option<Rc<dyn Carries>>,
     pub(crate) watches: Option<Rc<dyn Watches>>,
+    pub(crate) touched: Option<Rc<dyn Touched>>,
     pub(crate) attempts: Option<Rc<dyn Attempts>>,
     pub(crate) commits: Option<Rc<dyn Commits>>,
     /// Answers reads after everything is committed.
@@ -123,6 +124,12 @@ pub(crate) trait Carries {
 pub(crate) trait Watches {
     /// The first conflict among the records that have come.
     fn look(&self) -> Option<Clash>;
+}
+
+/// Before the commit, where conflicts are looked for: a tenant of which members say what they read and write.
+pub(crate) trait Touched {
+    /// How many elements this member's part has.
+    fn len(&self) -> usize;
 }
 
 /// Before the commit: a tenant that keeps records until all are here, and may refuse some.

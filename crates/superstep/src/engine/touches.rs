@@ -24,27 +24,28 @@ pub(super) fn write(out: &mut Vec<u8>, how: Use, note: u32, (first, step, count)
     }
 }
 
-/// Adds the section of a record. Of one with a stride each element is a range.
-pub(super) fn read(mut bytes: &[u8], member: usize, tenant: u32, touches: &mut Vec<Touch>) -> Result {
+/// Adds the section of a record, of a part with `len` elements. Of one with a stride each element is a range.
+pub(super) fn read(mut bytes: &[u8], member: usize, (tenant, len): (u32, usize), touches: &mut Vec<Touch>) -> Result {
     let [head, first] = read_words(&mut bytes)?;
     let mut or_one = || if bytes.is_empty() { Ok([1]) } else { read_words(&mut bytes) };
     let ([count], [step]) = (or_one()?, or_one()?);
     let how = *Use::ALL.get((head & 0xFFFF_FFFF) as usize).ok_or_else(damaged)?;
     let (note, first, step, count) = ((head >> 32) as u32, first as usize, step as isize, count as usize);
-    let mut add = |range| touches.push(Touch { space: tenant, range, member: member as u32, note, how });
-    if step == 1 {
-        let end = first.checked_add(count).ok_or_else(damaged)?;
-        if count > 0 {
-            add(first..end);
-        }
+    if count == 0 {
         return Ok(());
     }
-    let mut at = first;
-    for more in (0..count).rev() {
-        add(at..at.checked_add(1).ok_or_else(damaged)?);
-        if more > 0 {
-            at = at.checked_add_signed(step).ok_or_else(damaged)?;
-        }
+    // However many are claimed, there are no more than the part has.
+    let reach = step.checked_mul((count - 1).cast_signed()).filter(|_| count <= len && (step != 0 || count == 1));
+    let last = reach.and_then(|reach| first.checked_add_signed(reach)).ok_or_else(damaged)?;
+    if first.max(last) >= len {
+        return Err(damaged());
+    }
+    let mut add = |range| touches.push(Touch { space: tenant, range, member: member as u32, note, how });
+    if step == 1 {
+        add(first..first + count);
+    } else {
+        let by = step.unsigned_abs().max(1);
+        (first.min(last)..=first.max(last)).step_by(by).for_each(|at| add(at..at + 1));
     }
     Ok(())
 }
@@ -77,7 +78,7 @@ mod tests {
         let mut add = |how, from, section| {
             let mut bytes = Vec::new();
             write(&mut bytes, how, 1, section);
-            read(&bytes, from, 0, &mut touches).unwrap();
+            read(&bytes, from, (0, 9), &mut touches).unwrap();
             look(&mut touches.clone(), 0, |_| "area".to_owned())
         };
         assert_eq!(add(Use::Read, 0, (8, -2, 5)), None);
@@ -90,9 +91,10 @@ mod tests {
 
     #[test]
     fn a_damaged_record_is_an_error() {
-        let read = |words: &[u64]| read(bytemuck::cast_slice(words), 0, 0, &mut Vec::new());
+        let read = |words: &[u64]| read(bytemuck::cast_slice(words), 0, (0, 7), &mut Vec::new());
         assert!(read(&[0, 5]).is_ok() && read(&[0, 5, 2]).is_ok() && read(&[0, 5, 2, -5i64 as u64]).is_ok());
         assert!(read(&[3, 5]).is_err() && read(&[0]).is_err());
+        assert!(read(&[0, 7]).is_err() && read(&[0, 5, 3]).is_err() && read(&[0, 1, 3, 3]).is_err());
         assert!(read(&[0, u64::MAX]).is_err() && read(&[0, u64::MAX - 1, 2]).is_err());
         assert!(read(&[0, 1, 2, -2i64 as u64]).is_err());
     }

@@ -43,12 +43,12 @@ fn try_seeds(
     counts
 }
 
-fn is_crash(error: &Error, seed: u64, size: usize) -> bool {
+pub(crate) fn is_crash(error: &Error, seed: u64, size: usize) -> bool {
     let says = |rank: usize| format!("process {rank} crashed, as seed {seed} has it");
     error.kind() == ErrorKind::PeerLost && (0..size).any(|rank| error.to_string() == says(rank))
 }
 
-fn is_damage(error: &Error, _: u64, size: usize) -> bool {
+pub(crate) fn is_damage(error: &Error, _: u64, size: usize) -> bool {
     let says = |rank: usize| format!("a damaged message came from processor {rank}");
     error.kind() == ErrorKind::Damaged && (0..size).any(|rank| error.to_string() == says(rank))
 }

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod checked;
 mod clock;
 mod harmful;
 mod harmless;

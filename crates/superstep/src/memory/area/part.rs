@@ -4,7 +4,7 @@ use super::transfer::{Moving, STAGED, Transit, reply_address};
 use crate::{
     engine::{
         Abandons, Answers, Buried, Carries, Carrying, Commits, Element, Lends, Outbox, Payload, Receives, Renumbers,
-        Sends, Tag, Tenant, Transfers, damaged, hooks, read_words,
+        Sends, Tag, Tenant, Touched, Transfers, damaged, hooks, read_words,
     },
     error::{Result, place},
     memory::{owned::Owned, section::Span},
@@ -63,7 +63,7 @@ impl<T: Element> Tenant for Part<T> {
         format!("area of {} of {}", type_name::<T>(), place(self.site))
     }
 
-    hooks!(lends, sends, read_before, transfers, receives, carries, commits, abandons, renumbers);
+    hooks!(lends, sends, read_before, transfers, receives, carries, touched, commits, abandons, renumbers);
 }
 
 impl<T: Element> Lends for Part<T> {
@@ -122,6 +122,12 @@ impl<T: Element> Carries for Part<T> {
         let transit = self.transit.borrow_mut();
         let is_carried = transit.is_carried();
         is_carried.then(|| Box::new(Moving { transit, region: self.owned.region.borrow_mut() }) as Box<dyn Carrying>)
+    }
+}
+
+impl<T: Element> Touched for Part<T> {
+    fn len(&self) -> usize {
+        self.owned.region.borrow().len()
     }
 }
 
