@@ -47,7 +47,8 @@ pub struct Touch {
     pub how: Use,
 }
 
-/// The first two that get in each other's way, by member and note, if any two do. They are sorted for that.
+/// Two that get in each other's way, by member and note, if any two do. They are sorted for that: which two it is does
+/// not depend on the order in which they come, and of several at one place it is those of the lowest members.
 ///
 /// ```
 /// use fabric::{Touch, Use, first_clash};
@@ -58,7 +59,7 @@ pub struct Touch {
 /// assert_eq!((first.member, second.member), (1, 2));
 /// ```
 pub fn first_clash(touches: &mut [Touch]) -> Option<(&Touch, &Touch)> {
-    touches.sort_unstable_by_key(|touch| (touch.space, touch.range.start));
+    touches.sort_unstable_by_key(|touch| (touch.space, touch.range.start, touch.member, touch.note));
     let (first, second) = touches.chunk_by(|a, b| a.space == b.space).find_map(|those| {
         let (mut writes, mut transfers, mut reads) = (Furthest::default(), Furthest::default(), Furthest::default());
         those.iter().find_map(|touch| {

@@ -97,7 +97,8 @@ impl Core {
 fn say(clash: &Clash, first: &Words, second: &Words) -> String {
     let Clash { what, how: [how, its_how], parties: [one, other] } = clash;
     let (rank, its_rank) = (one.rank, other.rank);
-    let is_permutation = permutes(one.note) && permutes(other.note) && first.site == second.site;
+    let is_permutation =
+        permutes(one.note) && permutes(other.note) && (&first.site, first.before) == (&second.site, second.before);
     if let (true, Some(source), Some(its_source)) = (is_permutation, first.source, second.source) {
         return format!(
             "{what} was named twice by a permutation, for element {source} of rank {rank} and for element {its_source} \
@@ -127,7 +128,7 @@ impl Core {
     pub(crate) fn watch(&self) {
         self.log.watch.set(true);
         self.declare(type_hash::<Clash>());
-        self.registry().describe("the check of conflicts".to_owned());
+        self.registry().describe("the check of conflicts (SUPERSTEP_CHECK, or Config::check)".to_owned());
     }
 
     /// The number of a note for a call that writes without an operator; 0 unless conflicts are looked for.

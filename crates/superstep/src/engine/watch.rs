@@ -110,11 +110,14 @@ impl Watch {
     /// What a party of a conflict, which is this processor, has to say of itself.
     pub(super) fn words(&self, party: &Party) -> Words {
         let notes = self.notes.borrow();
-        let note = ((party.note & !PERMUTES) as usize).checked_sub(1).and_then(|at| notes.get(at));
+        let at = ((party.note & !PERMUTES) as usize).checked_sub(1).filter(|&at| at < notes.len());
+        let note = at.map(|at| &notes[at]);
         let (lane, before) = party.at;
+        let permutations = |notes: &[Note]| notes.iter().filter(|note| note.sources.is_some()).count();
         Words {
             site: note.map_or_else(|| "an unknown place".to_owned(), |note| place(note.site)),
             source: note.and_then(|note| note.sources.as_ref()?.get(lane)?.get(before).copied()),
+            before: at.map_or(0, |at| permutations(&notes[..at])),
         }
     }
 }
@@ -124,4 +127,6 @@ impl Watch {
 pub(super) struct Words {
     pub(super) site: String,
     pub(super) source: Option<usize>,
+    /// How many permutations it has made in the step before: two calls of one line are two permutations.
+    pub(super) before: usize,
 }

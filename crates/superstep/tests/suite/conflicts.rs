@@ -225,6 +225,45 @@ fn puts_of_two_ranks_that_overlap_are_named_with_what_they_both_write() {
     });
 }
 
+/// However many there are, and in whatever order a sort leaves them.
+#[test]
+fn of_several_that_write_one_element_the_lowest_are_named() {
+    checked(&SEVERAL, |g| {
+        let (area, me) = (g.area::<u16>(2000), g.rank());
+        conflict(g, &["element 100 of what rank 0 has", "by rank 0 (", "and by rank 1 ("], |s| {
+            for i in 0..50 {
+                s.put(0, &[1], &area, 100);
+                s.put((me + i) % s.size(), &[1; 7], &area, 200 + 300 * (me % 5) + 5 * i);
+            }
+        });
+        conflict(g, &["element 51 of what rank 0 has", "without a copy by rank 0 (", "and read by rank 1 ("], |s| {
+            if s.rank() == 0 {
+                s.hp_put(0, vec![1], &area, 51);
+            } else {
+                drop(s.get(0, &area, strided(1.., 2)));
+            }
+        });
+    });
+}
+
+/// Each of them is one, and names each element once.
+#[test]
+fn two_permutations_of_one_line_are_two_that_write() {
+    checked(&SEVERAL, |g| {
+        let n = 4 * g.size();
+        let (a, b) = (g.array::<u32, Block>(n), g.array::<u32, Cyclic>(n));
+        let to = [g.array::<usize, Block>(n), g.array::<usize, Block>(n)];
+        to[0].forall_mut(|i, place| *place = n - 1 - i);
+        to[1].forall_mut(|i, place| *place = (i + 5) % n);
+        let error = conflict(g, &["was written by rank", "without an operator"], |s| {
+            for to in &to {
+                s.permute(&b, &a, to);
+            }
+        });
+        assert!(!error.to_string().contains("twice"), "{error}");
+    });
+}
+
 #[test]
 fn a_transfer_over_what_is_read_is_a_conflict_and_a_put_is_none() {
     checked(&SEVERAL, |g| {
