@@ -2,7 +2,7 @@
 
 use crate::{check, everywhere, failing};
 use superstep::{
-    Block, Cyclic, ErrorKind, Group, Irregular, Tiles,
+    Block, Cyclic, ErrorKind, Group, Irregular, Local, Tiles,
     arrays::{Array, Edge, Halo},
     distributions::Distribution,
 };
@@ -67,7 +67,8 @@ fn a_halo_is_what_lies_around_a_block() {
         claim(g, [2], Block::<1>, &[[1]]);
         claim(g, [3 * p], Irregular(vec![3; p]), &[[2]]);
         claim(g, [7, 4], Block::<1>, &[[1, 0], [1, 1], [2, 3], [0, 9]]);
-        claim(g, [5, 3, 2], Block::<1>, &[[1, 1, 1]]);
+        claim(g, [5, 3, 2], Block::<1>, &[[1, 1, 1], [12, 0, 5], [0, 7, 1]]);
+        claim(g, [1, 1], Block::<1>, &[[3, 4]]);
         // One tile for each processor.
         claim(g, [4, 3 * p], Tiles([4, 3]), &[[1, 1], [0, 2], [5, 4]]);
     });
@@ -97,6 +98,46 @@ fn what_a_halo_does_not_have_is_named() {
             let halo = g.step(|s| s.halo(&a, [1], Edge::Open));
             assert_eq!(halo[[40]], 0);
         },
-        |_, error| check(&error, ErrorKind::Panicked, &["index 40 is not in a halo of ", file!()]),
+        |_, error| check(&error, ErrorKind::Panicked, &["element [40] is not in a halo of shape [", file!()]),
+    );
+}
+
+/// X1: what has no room is refused at the call, whatever the width, and the step goes on.
+#[test]
+fn a_halo_for_which_there_is_no_memory_is_refused() {
+    everywhere(|g| {
+        let (a, b): (Array<u64, Block>, Array<u64, Block, 2>) = (g.array(9), g.array_with([9, 2], Block));
+        for (width, kind) in [(1 << 60, ErrorKind::OutOfMemory), (usize::MAX, ErrorKind::Overflow)] {
+            let (line, sheet, open) = g.step(|s| {
+                let line = s.try_halo(&a, [width], Edge::Periodic).err();
+                let sheet = s.try_halo(&b, [width, width], Edge::Periodic).err();
+                (Local(line), Local(sheet), s.halo(&b, [width, width], Edge::Open))
+            });
+            if a.local().is_empty() {
+                assert!(line.is_none() && sheet.is_none() && open.is_empty());
+                continue;
+            }
+            check(&line.unwrap(), kind, &["a halo of width [", "; make it narrower; rank ", file!()]);
+            check(&sheet.unwrap(), ErrorKind::Overflow, &["a halo of width [", file!()]);
+            assert_eq!(open.shape(), [9, 2]);
+        }
+    });
+}
+
+/// G6: the line that is named is the program's.
+#[test]
+fn a_halo_that_somebody_leaves_with_names_its_line() {
+    failing(
+        &[2, 3],
+        |g| {
+            let (me, last) = (g.rank(), g.size() - 1);
+            g.split(1, |h| {
+                let a = h.array::<u64, Block>(9);
+                if me < last {
+                    h.step(|s| s.halo(&a, [2], Edge::Periodic));
+                }
+            });
+        },
+        |_, error| check(&error, ErrorKind::Departed, &["left the group before this mirror was served", file!()]),
     );
 }

@@ -4,6 +4,7 @@ use super::{Array, layout::Distribution};
 use crate::{
     engine::{Element, Pending, Settle, Settled, Step},
     error::{ErrorKind, Result},
+    memory::section::Span,
 };
 use std::{
     ops::{Index, Range},
@@ -141,8 +142,8 @@ impl<T, const N: usize> Halo<T, N> {
     #[inline]
     fn find(&self, at: [isize; N]) -> (usize, usize) {
         let (mut place, mut left) = (0, 0);
-        for ((&at, &start), &extent) in at.iter().zip(&self.start).zip(&self.shape) {
-            let within = at.wrapping_sub(start).cast_unsigned();
+        for ((&here, &start), &extent) in at.iter().zip(&self.start).zip(&self.shape) {
+            let within = here.wrapping_sub(start).cast_unsigned();
             if within >= extent {
                 self.is_not_there(at);
             }
@@ -154,8 +155,8 @@ impl<T, const N: usize> Halo<T, N> {
 
     #[cold]
     #[track_caller]
-    fn is_not_there(&self, at: isize) -> ! {
-        panic!("index {at} is not in a halo of {:?} from {:?} on; make it wider", self.shape, self.start)
+    fn is_not_there(&self, at: [isize; N]) -> ! {
+        panic!("element {at:?} is not in a halo of shape {:?} from {:?} on; make it wider", self.shape, self.start)
     }
 }
 
@@ -189,6 +190,10 @@ pub struct PendingHalo<T, const N: usize> {
     pieces: Vec<Piece<T, N>>,
     start: [isize; N],
     shape: [usize; N],
+    /// How much of the shape is read; it repeats where the halo goes round the array more than once.
+    periods: [usize; N],
+    /// Room for all of it, unless one piece is that.
+    room: Vec<T>,
 }
 
 /// What is read in one go.
@@ -204,13 +209,14 @@ impl<T: Element, const N: usize> Settle for PendingHalo<T, N> {
     type Out = Halo<T, N>;
 
     fn settle(self, from: &mut Settled<'_>) -> Halo<T, N> {
-        let Self { pieces, start, shape } = self;
+        let Self { pieces, start, shape, periods, room: mut all } = self;
         // One piece is all of it, as it is.
         let pieces = match <[Piece<T, N>; 1]>::try_from(pieces) {
-            Ok([whole]) => return Halo { values: whole.values.settle(from), start, shape },
+            Ok([whole]) if periods == shape => return Halo { values: whole.values.settle(from), start, shape },
+            Ok([whole]) => vec![whole],
             Err(pieces) => pieces,
         };
-        let mut all = vec![T::zeroed(); shape.iter().product()];
+        all.resize(shape.iter().product(), T::zeroed());
         for Piece { at, extents, values } in pieces {
             let row = extents[N - 1];
             for (number, line) in values.settle(from).chunks_exact(row).enumerate() {
@@ -223,7 +229,22 @@ impl<T: Element, const N: usize> Settle for PendingHalo<T, N> {
                 all[place..place + row].copy_from_slice(line);
             }
         }
+        let mut below = 1;
+        for (&extent, &period) in shape.iter().zip(&periods).rev().filter(|(extent, _)| **extent > 0) {
+            all.chunks_exact_mut(extent * below).for_each(|those| repeat(those, period * below));
+            below *= extent;
+        }
         Halo { values: all, start, shape }
+    }
+}
+
+/// Fills the rest with what the first so many are, again and again.
+fn repeat<T: Copy>(all: &mut [T], period: usize) {
+    let mut done = period;
+    while done < all.len() {
+        let more = done.min(all.len() - done);
+        all.copy_within(..more, done);
+        done += more;
     }
 }
 
@@ -289,11 +310,13 @@ impl Step {
     ///
     /// # Cost
     ///
-    /// As [`mirror`](Self::mirror) of what lies around; what this processor owns is copied once.
+    /// As [`mirror`](Self::mirror) of what lies around; what this processor owns is copied once. A halo that goes round
+    /// a periodic array several times reads each element once.
     ///
     /// # Panics
     ///
-    /// If another group made the array, or if this processor's elements are not one [block](Array::owned).
+    /// If another group made the array, if this processor's elements are not one [block](Array::owned), or if there is
+    /// no memory for so wide a halo; [`try_halo`](Self::try_halo) returns the error.
     #[track_caller]
     pub fn halo<T: Element, D: Distribution, const N: usize>(
         &self,
@@ -301,45 +324,65 @@ impl Step {
         width: [usize; N],
         edge: Edge,
     ) -> PendingHalo<T, N> {
-        self.check_halo(a, width, edge, Location::caller()).unwrap_or_else(|error| error.raise())
+        self.try_halo(a, width, edge).unwrap_or_else(|error| error.raise())
     }
 
-    fn check_halo<T: Element, D: Distribution, const N: usize>(
+    /// Reads like [`halo`](Self::halo), or returns why that cannot be done.
+    ///
+    /// ```
+    /// use superstep::{Config, Cyclic, ErrorKind, Local, arrays::Edge};
+    ///
+    /// let kind = Config::new().procs(2).run(|g| {
+    ///     let dealt = g.array::<u8, Cyclic>(6);
+    ///     g.step(|s| Local(s.try_halo(&dealt, [1], Edge::Open).unwrap_err().kind()))
+    /// });
+    /// assert_eq!(kind.unwrap(), ErrorKind::BadDistribution);
+    /// ```
+    #[track_caller]
+    pub fn try_halo<T: Element, D: Distribution, const N: usize>(
         &self,
         a: &Array<T, D, N>,
         width: [usize; N],
         edge: Edge,
-        site: &'static Location<'static>,
     ) -> Result<PendingHalo<T, N>> {
+        let site = Location::caller();
         a.check_whole(&self.core, site)?;
-        let wrong = |kind, what| self.core.error(kind, what, site);
+        let wrong = |kind, what| self.core.error_of(kind, what, &*a.part, site);
         let Some(owned) = a.owned() else {
             let what =
                 "a halo lies around one block, and what this processor owns is none; distribute the array in blocks";
             return Err(wrong(ErrorKind::BadDistribution, what.to_owned()));
         };
         if owned.iter().any(Range::is_empty) {
-            return Ok(PendingHalo { pieces: Vec::new(), start: [0; N], shape: [0; N] });
+            let nothing = [0; N];
+            let room = Vec::new();
+            return Ok(PendingHalo { pieces: Vec::new(), start: [0; N], shape: nothing, periods: nothing, room });
         }
+        let too_wide = |kind, why| wrong(kind, format!("a halo of width {width:?} {why}; make it narrower"));
         let mut lines = Vec::new();
         for ((owned, width), extent) in owned.into_iter().zip(width).zip(a.shape()) {
             let line = Line::around(owned, width, extent, edge);
-            lines.push(line.ok_or_else(|| wrong(ErrorKind::Overflow, format!("a halo of {width} elements")))?);
+            lines.push(line.ok_or_else(|| too_wide(ErrorKind::Overflow, "is wider than indices can count"))?);
         }
         let start: [isize; N] = std::array::from_fn(|dimension| lines[dimension].start);
         let shape: [usize; N] = std::array::from_fn(|dimension| lines[dimension].len);
-        if shape.iter().try_fold(1usize, |product, &len| product.checked_mul(len)).is_none() {
-            return Err(wrong(ErrorKind::Overflow, format!("a halo of shape {shape:?}")));
-        }
+        let periods: [usize; N] = std::array::from_fn(|dimension| lines[dimension].period());
+        let len = shape.iter().try_fold(1usize, |product, &len| product.checked_mul(len));
+        let len = len.ok_or_else(|| too_wide(ErrorKind::Overflow, "has more elements than a usize can count"))?;
+        let is_one_piece = periods == shape && lines.iter().all(|line| line.segments.len() == 1);
+        let mut room = Vec::new();
+        room.try_reserve_exact(if is_one_piece { 0 } else { len })
+            .map_err(|_| too_wide(ErrorKind::OutOfMemory, "needs more memory than there is"))?;
         let mut pieces = Vec::new();
         let mut number = [0; N];
         // All combinations of the segments of each dimension, as a counter with a digit for each.
         'all: loop {
             let segment = |dimension: usize| &lines[dimension].segments[number[dimension]];
             let at = std::array::from_fn(|dimension| segment(dimension).0);
-            let section: [Range<usize>; N] = std::array::from_fn(|dimension| segment(dimension).1.clone());
-            let extents = section.each_ref().map(Range::len);
-            pieces.push(Piece { at, extents, values: self.mirror(a, section) });
+            let extents = std::array::from_fn(|dimension| segment(dimension).1.len());
+            let span = |dimension| Span { first: segment(dimension).1.start, step: 1, count: extents[dimension] };
+            let values = self.mirror_spans(a, std::array::from_fn(span), Vec::new(), site);
+            pieces.push(Piece { at, extents, values });
             for dimension in (0..N).rev() {
                 number[dimension] += 1;
                 if number[dimension] < lines[dimension].segments.len() {
@@ -349,7 +392,7 @@ impl Step {
             }
             break;
         }
-        Ok(PendingHalo { pieces, start, shape })
+        Ok(PendingHalo { pieces, start, shape, periods, room })
     }
 }
 
@@ -357,7 +400,7 @@ impl Step {
 struct Line {
     start: isize,
     len: usize,
-    /// Runs of the array, and where in the halo they begin.
+    /// Runs of the array, and where in the halo they begin. Each element is in one at most.
     segments: Vec<(usize, Range<usize>)>,
 }
 
@@ -372,12 +415,19 @@ impl Line {
         let start = owned.start.cast_signed().checked_sub(width)?;
         let end = owned.end.cast_signed().checked_add(width)?;
         let (mut segments, mut at) = (Vec::new(), start);
-        while at < end {
+        let len = end.checked_sub(start)?.cast_unsigned();
+        let once = start + len.min(extent).cast_signed();
+        while at < once {
             let first = at.rem_euclid(extent.cast_signed()).cast_unsigned();
-            let len = (extent - first).min((end - at).cast_unsigned());
+            let len = (extent - first).min((once - at).cast_unsigned());
             segments.push(((at - start).cast_unsigned(), first..first + len));
             at += len.cast_signed();
         }
-        Some(Self { start, len: (end - start).cast_unsigned(), segments })
+        Some(Self { start, len, segments })
+    }
+
+    /// After how many elements it repeats.
+    fn period(&self) -> usize {
+        self.segments.iter().map(|(_, run)| run.len()).sum()
     }
 }
