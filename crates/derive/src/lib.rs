@@ -39,22 +39,27 @@ fn derive(input: &DeriveInput) -> Result<TokenStream> {
         ));
     }
     let types: Vec<_> = data.fields.iter().map(|field| &field.ty).collect();
-    let checks = types.iter().map(|of| quote_spanned!(of.span()=> is_element::<#of>();));
+    let checks = types.iter().map(|of| quote_spanned!(of.span()=> ::superstep::derived::is_element::<#of>();));
     let padded =
         format!("`{name}` has unused bytes between or after its fields: reorder them, or add fields that fill them");
     Ok(quote! {
-        const _: () = {
-            const fn is_element<T: ::superstep::values::Element>() {}
-            #(#checks)*
-            ::core::assert!(::core::mem::size_of::<#name>() == 0 #(+ ::core::mem::size_of::<#types>())*, #padded);
-        };
+        // In an `impl`, because the type of a field may name `Self`.
+        impl ::superstep::derived::Filled for #name {
+            const IS_FILLED: bool = {
+                #(#checks)*
+                ::core::mem::size_of::<Self>() == 0 #(+ ::core::mem::size_of::<#types>())*
+            };
+        }
+        const _: () = ::core::assert!(<#name as ::superstep::derived::Filled>::IS_FILLED, #padded);
 
+        #[automatically_derived]
         impl ::core::clone::Clone for #name {
             #[inline]
             fn clone(&self) -> Self {
                 *self
             }
         }
+        #[automatically_derived]
         impl ::core::marker::Copy for #name {}
 
         // SAFETY: all fields are elements, of which zeros are a value.

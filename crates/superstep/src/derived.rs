@@ -3,8 +3,18 @@
 pub use bytemuck::{Pod, Zeroable};
 pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::values::Element;
 use serde::de::{Error, SeqAccess, Visitor};
 use std::{fmt, marker::PhantomData};
+
+/// Says of a struct whether its fields, which are elements, fill all of it.
+pub trait Filled {
+    /// Whether they do.
+    const IS_FILLED: bool;
+}
+
+/// Compiles where `T` is an element.
+pub const fn is_element<T: Element>() {}
 
 /// Writes an element as its bytes.
 pub fn write<T: Pod, S: Serializer>(element: &T, to: S) -> Result<S::Ok, S::Error> {

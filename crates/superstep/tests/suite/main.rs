@@ -27,6 +27,7 @@ mod conflicts;
 mod containers;
 mod determinism;
 mod divergence;
+mod elements;
 mod elsewhere;
 mod epoch_answers;
 mod epoch_failures;
