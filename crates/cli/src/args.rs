@@ -5,7 +5,7 @@ use crate::{
     place::{self, Processes},
     run,
 };
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum as _};
 use std::path::PathBuf;
 use superstep_bench::Options;
 
@@ -168,6 +168,12 @@ pub(crate) enum Soaked {
     Procs,
     /// Simulated processors, with another interleaving each time.
     Sim,
+}
+
+impl std::fmt::Display for Soaked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.to_possible_value().expect("none is hidden").get_name())
+    }
 }
 
 fn minutes(text: &str) -> Result<f64, String> {

@@ -4,7 +4,7 @@ mod programs;
 mod usage;
 
 use crate::{args, failure::Failure, jsonl, progress};
-use programs::PROGRAMS;
+use programs::{PROGRAMS, Program};
 use std::{
     io::{self, Write as _},
     process::ExitCode,
@@ -66,13 +66,13 @@ fn soak(args: &args::Soak, length: Duration, mut tell: impl FnMut(Duration, u64)
         if runs >= 2 * turns as u64 && gone >= length {
             break;
         }
-        let turn = runs as usize;
-        let ((name, program), procs) = (PROGRAMS[turn % PROGRAMS.len()], sizes[turn / PROGRAMS.len() % sizes.len()]);
         let seed = args.seed.wrapping_add(runs);
+        let ((name, program), procs) = turn(seed, &sizes);
         let config = Config::new().procs(procs).fabric(fabric(args.fabric, seed));
         let made = config.run(|g| program(g, seed)).map_err(|error| {
             let what = format!("{name} with {procs} processors of seed {seed}: {error}");
-            Failure::failed(format!("{what}; superstep soak --seed {seed} --procs {procs} --minutes 0 begins with it"))
+            let again = format!("superstep soak --seed {seed} --procs {procs} --fabric {} --minutes 0", args.fabric);
+            Failure::failed(format!("{what}; {again} begins with it"))
         })?;
         (runs, steps) = (runs + 1, steps + made);
         if runs >= turns as u64 {
@@ -86,6 +86,12 @@ fn soak(args: &args::Soak, length: Duration, mut tell: impl FnMut(Duration, u64)
     let end = Usage::now()?;
     let start = start.unwrap_or(end);
     Ok(Found { seed: args.seed, runs, steps, seconds: began.elapsed().as_secs_f64(), start, end, most })
+}
+
+/// The program of a seed, and its number of processors: seeds that follow each other go through all of them.
+fn turn(seed: u64, sizes: &[usize]) -> ((&'static str, Program), usize) {
+    let (programs, sizes_count) = (PROGRAMS.len() as u64, sizes.len() as u64);
+    (PROGRAMS[(seed % programs) as usize], sizes[(seed / programs % sizes_count) as usize])
 }
 
 fn fabric(carrier: args::Soaked, seed: u64) -> Fabric {
@@ -154,6 +160,17 @@ mod tests {
     fn found(most: [u64; 2], descriptors: u64) -> Found {
         let usage = |descriptors| Usage { memory: most[0], descriptors, threads: 2 };
         Found { seed: 0, runs: 1, steps: 1, seconds: 1.0, start: usage(5), end: usage(descriptors), most }
+    }
+
+    #[test]
+    fn a_seed_has_one_program_whichever_it_began_with() {
+        let mut seen: Vec<_> = (7..).take(PROGRAMS.len() * SIZES.len()).map(|seed| turn(seed, &SIZES)).collect();
+        // What a failure names begins with what has failed.
+        assert!(seen.iter().zip(7..).all(|((program, procs), seed)| turn(seed, &[*procs]).0.0 == program.0));
+        seen.sort_unstable_by_key(|((name, _), procs)| (*name, *procs));
+        seen.dedup_by_key(|((name, _), procs)| (*name, *procs));
+        // Two of the sizes are the same.
+        assert_eq!(seen.len(), PROGRAMS.len() * (SIZES.len() - 1));
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use superstep::{Block, Cyclic, Each, Epoch, Group, Max, Sum};
 
 /// A program's outcome: its supersteps, or what came out wrong.
-type Made = Result<u64, String>;
+pub(super) type Made = Result<u64, String>;
 
 /// A program, which the seed varies.
-type Program = fn(&mut Group, u64) -> Made;
+pub(super) type Program = fn(&mut Group, u64) -> Made;
 
 pub(super) const PROGRAMS: [(&str, Program); 8] = [
     ("steps", steps),
