@@ -171,6 +171,7 @@ impl Conflict {
 impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { slot, start, end, owner, calls: [first, second] } = self;
+        let is = if end - start == 1 { "is" } else { "are" };
         match end - start {
             1 => write!(f, "byte {start}")?,
             _ => write!(f, "bytes {start} to {}", end - 1)?,
@@ -182,7 +183,7 @@ impl fmt::Display for Conflict {
         }
         let verb = |call: Call| if call.how() == Use::Read { "read" } else { "written" };
         let ((rank, call), (its_rank, its_call)) = (first, second);
-        write!(f, " are {} by {} of process {rank}", verb(*call), call.name())?;
+        write!(f, " {is} {} by {} of process {rank}", verb(*call), call.name())?;
         write!(f, " and {} by {} of process {its_rank} in one superstep", verb(*its_call), its_call.name())
     }
 }
@@ -219,6 +220,8 @@ mod tests {
                     by bsp_put of process 2 in one superstep";
         assert_eq!(found.to_string(), says);
         assert_eq!(Conflict::read(&found.words()), Some(found));
+        let one = Conflict { end: 37, ..found };
+        assert!(one.to_string().starts_with("byte 36 of registered area 0 of process 0 is written by"));
         assert_eq!(Conflict::read(&[0; 7]), None);
     }
 
