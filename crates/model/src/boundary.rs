@@ -4,10 +4,13 @@ use crate::{
     conflict,
     layout::{elements, indices},
     model::{Array, Group, Model, Variable},
-    program::{Act, Call, Deed, Step, Writes},
-    told::{Conflicts, Told},
+    program::{Act, Call, Deed, Fault, Step, Writes},
+    told::Told,
     value::{Op, Value, Write, below, total, up_to},
 };
+
+/// The kind of the error of calls that get in each other's way.
+const CONFLICT: &str = "Conflict";
 
 /// Each rank's copy of a variable, and whether it was written.
 type Copies = (Vec<Value>, Vec<bool>);
@@ -22,14 +25,18 @@ impl Model {
             self.tell_own(self.group().members[rank]);
             self.tell_refusals(step, rank);
         }
-        let found = if self.has_conflict(step, &stays) {
-            if step.fault.is_some() { Conflicts::Perhaps } else { Conflicts::Some }
-        } else {
-            Conflicts::None
+        let has_conflict = self.watches && self.has_conflict(step, &stays);
+        self.found_conflict |= has_conflict;
+        let why = match step.fault {
+            // Both are seen by owners, and the lowest of these is heard.
+            Some(fault @ Fault::ElementOverflows { .. }) if has_conflict => {
+                Some(format!("{} or {CONFLICT}", fault.kind()))
+            }
+            Some(fault) => Some(fault.kind().to_owned()),
+            None => has_conflict.then(|| CONFLICT.to_owned()),
         };
-        self.conflicts = self.conflicts.max(found);
-        if let Some(fault) = step.fault {
-            self.fail(fault.kind(), &stays, before);
+        if let Some(kind) = why {
+            self.fail(&kind, &stays, before);
             return;
         }
         // (b) Gets read their sources.
@@ -185,11 +192,15 @@ impl Model {
         };
         let writes: Vec<Vec<Write>> = (0..group.members.len()).map(of).collect();
         let is_none = conflict::in_permutation(group, dst, to);
-        commit(group, dst, &writes);
-        group.close();
-        if is_none {
-            self.conflicts = Conflicts::Some;
+        if self.watches && is_none {
+            self.found_conflict = true;
+            for member in self.group().members.clone() {
+                self.tell(member, Told::Failed(CONFLICT.to_owned()));
+            }
+        } else {
+            commit(self.group_mut(), dst, &writes);
         }
+        self.group_mut().close();
         self.tell_place();
         self.tell_state();
     }

@@ -7,7 +7,7 @@
 //! 2. [`expected`] lives through a program (`model.rs`) and says what each processor is [`Told`].
 //! 3. `boundary.rs` has steps (S1 to S3, R1 to R5, A1 to A6, D1, D2), `split.rs` splits (G2 to G4), `epoch.rs` remote
 //!    methods (E1 to E5, E7), `paged.rs` coherence (C1, C2, C4).
-//! 4. [`conflicts`] says whether a run that looks for conflicts refuses a program.
+//! 4. [`watched`] says the same of a run that looks for conflicts, whose steps fail where it finds one (`conflict.rs`).
 //! 5. [`generate`] makes programs from [`Choices`], [`mutate`] puts a mistake into one, and [`shrink`] makes the
 //!    choices of one that fails fewer.
 //!
@@ -42,9 +42,9 @@ pub use choices::{Choices, shrink};
 pub use epoch::{LEVELS, blur};
 pub use generate::{generate, generate_on};
 pub use layout::{Cut, Design, FRAMES, Form, Frame, Section, count};
-pub use model::{conflicts, expected};
+pub use model::{expected, watched};
 pub use program::{Act, Body, Call, Deed, Fault, Made, Misuse, Plan, Program, Stage, Step, Writes};
 pub use slip::{Blunder, Mistake, Slip, mutate};
 pub use split::How;
-pub use told::{Conflicts, Sight, Told, difference};
+pub use told::{Sight, Told, difference};
 pub use value::{Kind, Op, Value};

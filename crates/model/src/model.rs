@@ -6,7 +6,7 @@ use crate::{
     paged::Paged,
     program::{Body, Made, Program, Stage},
     split::How,
-    told::{Conflicts, Told},
+    told::Told,
     value::{Op, Value, total},
 };
 use std::ops::Range;
@@ -174,14 +174,16 @@ pub(crate) type Visit<'a> = dyn FnMut(&Model, &[(usize, usize)], usize, &Body) +
 pub(crate) struct Model {
     pub(crate) groups: Vec<Group>,
     told: Vec<Vec<Told>>,
-    /// What looking for conflicts has found so far.
-    pub(crate) conflicts: Conflicts,
+    /// Whether conflicts are looked for, and whether any was found.
+    pub(crate) watches: bool,
+    pub(crate) found_conflict: bool,
 }
 
 impl Model {
     /// A program that has just begun.
     pub(crate) fn new(procs: usize, first_step: u64) -> Self {
-        let mut model = Self { groups: Vec::new(), told: vec![Vec::new(); procs], conflicts: Conflicts::None };
+        let told = vec![Vec::new(); procs];
+        let mut model = Self { groups: Vec::new(), told, watches: false, found_conflict: false };
         model.open(0, (0..procs).collect(), first_step, None);
         model
     }
@@ -319,17 +321,21 @@ pub fn expected(program: &Program) -> Vec<Vec<Told>> {
     model.into_told()
 }
 
-/// Looks for conflicts in a program.
+/// What each processor is told where conflicts are looked for, and whether there is any.
 ///
 /// ```
-/// use superstep_model::{Choices, Conflicts, conflicts, generate};
+/// use superstep_model::{Choices, expected, generate, watched};
 ///
-/// let found = |seed| conflicts(&generate(&mut Choices::of_seed(seed), 4).0);
-/// assert!((0..100).any(|seed| found(seed) == Conflicts::None));
-/// assert!((0..100).any(|seed| found(seed) == Conflicts::Some));
+/// let found = |seed| {
+///     let (program, told) = generate(&mut Choices::of_seed(seed), 4);
+///     let (watched, has_conflict) = watched(&program);
+///     assert_eq!(watched != told, has_conflict);
+///     has_conflict
+/// };
+/// assert!((0..100).any(found) && !(0..100).all(found));
 /// ```
-pub fn conflicts(program: &Program) -> Conflicts {
-    let mut model = Model::new(program.procs, program.first_step);
+pub fn watched(program: &Program) -> (Vec<Vec<Told>>, bool) {
+    let mut model = Model { watches: true, ..Model::new(program.procs, program.first_step) };
     model.live(&program.body, &mut Trail::new(), &mut |_, _, _, _| ());
-    model.conflicts
+    (model.told, model.found_conflict)
 }

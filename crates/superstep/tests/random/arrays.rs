@@ -255,7 +255,7 @@ pub(crate) trait Line {
     fn source(&self) -> Source<'_>;
 
     fn assign(&self, s: &Step, src: &dyn Line);
-    fn permute(&self, g: &mut Group, src: &dyn Line, to: &[usize]);
+    fn permute(&self, g: &mut Group, src: &dyn Line, to: &[usize]) -> superstep::Result;
     fn gather_to(&self, s: &Step, root: usize) -> Option<Pending<Vec<u64>>>;
     fn scatter_from(&self, s: &Step, root: usize, values: Option<&[u64]>);
 
@@ -289,17 +289,17 @@ impl<D: Distribution> Line for Array<u64, D> {
         }
     }
 
-    fn permute(&self, g: &mut Group, src: &dyn Line, to: &[usize]) {
+    fn permute(&self, g: &mut Group, src: &dyn Line, to: &[usize]) -> superstep::Result {
         match src.source() {
             Source::Block(src) => {
                 let place = g.array::<usize, Block>(to.len());
                 place.forall_mut(|at, place| *place = to[at]);
-                g.step(|s| s.permute(self, src, &place));
+                g.try_step(|s| s.permute(self, src, &place))
             }
             Source::Cyclic(src) => {
                 let place = g.array::<usize, Cyclic>(to.len());
                 place.forall_mut(|at, place| *place = to[at]);
-                g.step(|s| s.permute(self, src, &place));
+                g.try_step(|s| s.permute(self, src, &place))
             }
         }
     }

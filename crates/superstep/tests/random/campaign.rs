@@ -6,10 +6,8 @@ use std::{
     sync::Once,
     time::{Duration, Instant},
 };
-use superstep::{Check, Config, Error, ErrorKind, Fabric};
-use superstep_model::{
-    Choices, Conflicts, Program, Slip, Told, conflicts, difference, generate, generate_on, mutate, shrink,
-};
+use superstep::{Check, Config, Error, Fabric};
+use superstep_model::{Choices, Program, Slip, Told, difference, generate, generate_on, mutate, shrink, watched};
 
 /// What carries programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,20 +66,15 @@ impl Ground {
         Case { program, told, slip }
     }
 
-    /// Runs a case that looks for conflicts, and returns what is wrong.
-    fn run_checked(self, Case { program, told, .. }: &Case, seed: u64) -> Option<String> {
+    /// Runs a program that looks for conflicts, and goes on where it finds one; returns what is wrong.
+    fn run_checked(self, program: &Program, told: &[Vec<Told>], seed: u64) -> Option<String> {
         let config = self.config(seed).procs(program.procs).first_step(program.first_step).check(Check::Conflicts);
         let outcome = config.run(|g| -> Result<(), String> {
             let me = g.rank();
-            let found = live(g, program, None)?;
+            let found = live(g, program, None, true)?;
             difference(&told[me], &found).map_or(Ok(()), Err)
         });
-        match (outcome, conflicts(program)) {
-            (Ok(()), Conflicts::None | Conflicts::Perhaps) => None,
-            (Err(error), Conflicts::Some | Conflicts::Perhaps) if error.kind() == ErrorKind::Conflict => None,
-            (Err(error), expected) => Some(format!("{error}, where the model finds {expected:?}")),
-            (Ok(()), Conflicts::Some) => Some("nobody noticed a conflict".to_owned()),
-        }
+        outcome.err().map(|error| error.to_string())
     }
 
     /// Runs a case, and returns what is wrong, in words.
@@ -90,7 +83,7 @@ impl Ground {
         let config = self.config(seed).procs(program.procs).first_step(program.first_step);
         let outcome = config.run(|g| -> Result<(), String> {
             let me = g.rank();
-            let found = live(g, program, slip.as_ref())?;
+            let found = live(g, program, slip.as_ref(), false)?;
             if slip.is_some() { Ok(()) } else { difference(&told[me], &found).map_or(Ok(()), Err) }
         });
         match (outcome, slip) {
@@ -160,11 +153,12 @@ pub(crate) fn checked(ground: Ground, usual: u64) -> [u64; 2] {
     let (first, cases) = (number("SUPERSTEP_RANDOM_SEED", 1), number("SUPERSTEP_RANDOM_CASES", usual));
     let mut counts = [0; 2];
     for seed in first..first + cases {
-        let case = ground.case(&mut Choices::of_seed(seed), false);
-        if let Some(why) = ground.run_checked(&case, seed) {
-            panic!("{ground:?}, seed {seed}: {why}\n{}", case.program);
+        let Case { program, .. } = ground.case(&mut Choices::of_seed(seed), false);
+        let (told, has_conflict) = watched(&program);
+        if let Some(why) = ground.run_checked(&program, &told, seed) {
+            panic!("{ground:?}, seed {seed}: {why}\n{program}");
         }
-        counts[usize::from(conflicts(&case.program) == Conflicts::None)] += 1;
+        counts[usize::from(!has_conflict)] += 1;
     }
     println!("{ground:?}: {} programs with a conflict, {} without", counts[0], counts[1]);
     counts

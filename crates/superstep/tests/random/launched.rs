@@ -2,7 +2,7 @@
 
 use crate::{
     CASES,
-    campaign::{Ground, mutants, programs},
+    campaign::{Ground, checked, mutants, programs},
 };
 use std::{env, process::Command};
 
@@ -21,6 +21,12 @@ fn launched_processors_are_told_what_the_model_says() {
 #[ignore = "is started by a launcher"]
 fn launched_processors_make_a_mistake() {
     mutants(ground(), CASES / 20);
+}
+
+#[test]
+#[ignore = "is started by a launcher"]
+fn launched_processors_look_for_conflicts() {
+    checked(ground(), CASES / 10);
 }
 
 /// Starts this executable again, on so many processes of so many processors, and passes on what it prints.

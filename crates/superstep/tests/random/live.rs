@@ -17,13 +17,20 @@ pub(crate) struct Life<'p> {
     me: usize,
     pub(crate) told: Vec<Told>,
     slip: Option<&'p Slip>,
+    /// Whether the run looks for conflicts, so that any step may fail.
+    is_checked: bool,
     /// The stage and the number of each subgroup on the way to the group at hand.
     trail: Vec<(usize, usize)>,
 }
 
-/// Lives through a whole program, perhaps with a mistake in it.
-pub(crate) fn live(g: &mut Group, program: &Program, slip: Option<&Slip>) -> Result<Vec<Told>, String> {
-    let mut life = Life { me: g.rank(), told: Vec::new(), slip, trail: Vec::new() };
+/// Lives through a whole program, perhaps with a mistake in it, or in a run that looks for conflicts.
+pub(crate) fn live(
+    g: &mut Group,
+    program: &Program,
+    slip: Option<&Slip>,
+    is_checked: bool,
+) -> Result<Vec<Told>, String> {
+    let mut life = Life { me: g.rank(), told: Vec::new(), slip, is_checked, trail: Vec::new() };
     life.body(g, &program.body, None, None)?;
     Ok(life.told)
 }
@@ -58,7 +65,10 @@ impl Life<'_> {
                 Stage::Leave(ranks) if ranks.contains(&g.rank()) => return Ok(()),
                 Stage::Leave(_) => continue,
                 Stage::Make(made) => things.make(g, made),
-                Stage::Step(step) => steps::step(g, step, number, &Scope { things: &things, outer }, &mut self.told),
+                Stage::Step(step) => {
+                    let scope = Scope { things: &things, outer };
+                    steps::step(g, step, (number, self.is_checked), &scope, &mut self.told);
+                }
                 Stage::Split { how, on, bodies } => {
                     let choices = match how {
                         How::By(_, choices) => choices[g.rank()],
@@ -90,7 +100,12 @@ impl Life<'_> {
                     epochs::epoch(g, epoch, kept, (self.me, mistake), &mut self.told);
                 }
                 Stage::Paged(ops) => pages::pages(g, &things.paged, ops, &mut self.told),
-                Stage::Permute { dst, src, to } => things.line(*dst).permute(g, things.line(*src), to),
+                Stage::Permute { dst, src, to } => {
+                    let permuted = things.line(*dst).permute(g, things.line(*src), to);
+                    if let Err(error) = permuted {
+                        self.told.push(steps::conflict(error));
+                    }
+                }
             }
             self.told.push(place(g));
             if matches!(*stage, Stage::Step(_) | Stage::Split { .. } | Stage::Permute { .. }) {

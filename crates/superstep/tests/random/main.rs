@@ -46,7 +46,8 @@ fn a_mistake_ends_a_run_with_its_own_error() {
     mutants(Ground::Procs, CASES / 8);
 }
 
-/// Where the model finds no conflict there is no false alarm, and where it finds one nobody misses it.
+/// Where the model finds no conflict there is no false alarm, and where it finds one the step fails and nothing else:
+/// what the program does then is what the model says.
 #[test]
 fn conflicts_are_found_where_the_model_finds_them() {
     for (ground, cases) in [(Ground::Sim, CASES), (Ground::Threads, CASES), (Ground::Procs, CASES / 4)] {

@@ -9,7 +9,7 @@ use crate::{
     words::{self, Came, Come},
 };
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use superstep::{Checked, Error, Fold, Group, Local, Max, Result, Same, Step, Sum};
+use superstep::{Checked, Error, ErrorKind, Fold, Group, Local, Max, Result, Same, Step, Sum};
 use superstep_model::{Act, Fault, Misuse, Plan, Step as Planned, Told};
 
 /// What the body of a step hands back, and what comes of it.
@@ -18,11 +18,11 @@ type Back = (Vec<ReadBack>, Vec<Come>, Vec<Told>);
 type ReadBack = (Option<Vec<u16>>, Option<Vec<u64>>, Option<Vec<f64>>, Option<Vec<i32>>, Option<Vec<Pair>>);
 
 /// Steps at one of several places in this file, so that members at different stages are at different places. Only where
-/// it has to fail, an error comes back.
+/// it may fail, an error comes back.
 #[expect(clippy::match_same_arms, reason = "each arm is another place")]
-fn step_at(g: &mut Group, number: usize, must_fail: bool, body: &mut dyn FnMut(&Step) -> Handed) -> Result<Back> {
+fn step_at(g: &mut Group, number: usize, may_fail: bool, body: &mut dyn FnMut(&Step) -> Handed) -> Result<Back> {
     Ok(match number % 4 {
-        _ if must_fail => return g.try_step(body),
+        _ if may_fail => return g.try_step(body),
         0 => g.step(body),
         1 => g.step(body),
         2 => g.step(body),
@@ -30,19 +30,26 @@ fn step_at(g: &mut Group, number: usize, must_fail: bool, body: &mut dyn FnMut(&
     })
 }
 
-pub(crate) fn step(g: &mut Group, step: &Planned, number: usize, scope: &Scope<'_>, told: &mut Vec<Told>) {
-    let me = g.rank();
+/// Lives through a step, the stage of this number, in a run that looks for conflicts or does not.
+pub(crate) fn step(
+    g: &mut Group,
+    step: &Planned,
+    (number, is_checked): (usize, bool),
+    scope: &Scope<'_>,
+    told: &mut Vec<Told>,
+) {
+    let (me, may_fail) = (g.rank(), step.fault.is_some() || is_checked);
     let plan = &step.plans[me];
     if plan.abandons {
         let mut unwinds = |s: &Step| -> Handed {
             let _handed = body(s, plan, step, scope);
             resume_unwind(Box::new("once more"))
         };
-        let caught = catch_unwind(AssertUnwindSafe(|| step_at(g, number, step.fault.is_some(), &mut unwinds).is_ok()));
+        let caught = catch_unwind(AssertUnwindSafe(|| step_at(g, number, may_fail, &mut unwinds).is_ok()));
         assert!(caught.is_err(), "a body that unwinds ends no step");
     }
     let (mut own, mut borrow) = (Vec::new(), None);
-    let stepped = step_at(g, number, step.fault.is_some(), &mut |s| {
+    let stepped = step_at(g, number, may_fail, &mut |s| {
         let (reads, calls, Local(refused)) = body(s, plan, step, scope);
         scope.own(&mut own);
         borrow = match step.fault {
@@ -62,16 +69,19 @@ pub(crate) fn step(g: &mut Group, step: &Planned, number: usize, scope: &Scope<'
         }
         Err(error) => {
             let is_meant = step.fault.is_some_and(|fault| failed(&error) == Told::Failed(fault.kind().to_owned()));
-            if !is_meant || error.to_string().contains(SLIP) {
-                resume_unwind(Box::new(error));
-            }
+            let error = if is_meant && !error.to_string().contains(SLIP) { failed(&error) } else { conflict(error) };
             told.extend(plan.acts.iter().filter_map(|act| match act {
                 Act::Refused(misuse) => Some(Told::Failed(misuse.kind().to_owned())),
                 _ => None,
             }));
-            told.push(failed(&error));
+            told.push(error);
         }
     }
+}
+
+/// What a conflict tells; any other error ends the run.
+pub(crate) fn conflict(error: Error) -> Told {
+    if error.kind() == ErrorKind::Conflict { failed(&error) } else { resume_unwind(Box::new(error)) }
 }
 
 pub(crate) fn failed(error: &Error) -> Told {
