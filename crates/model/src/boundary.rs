@@ -48,7 +48,7 @@ impl Model {
         let all: Vec<Vec<Vec<Write>>> =
             (0..group.arrays.len()).map(|number| all_writes(group, step, number, &stays)).collect();
         for (number, writes) in all.iter().enumerate() {
-            commit(group, number, writes);
+            group.commit(number, writes);
         }
         for (number, variable) in group.variables.iter_mut().enumerate() {
             let instead = step.calls.iter().find_map(|call| match call {
@@ -198,7 +198,7 @@ impl Model {
                 self.tell(member, Told::Failed(CONFLICT.to_owned()));
             }
         } else {
-            commit(self.group_mut(), dst, &writes);
+            self.group_mut().commit(dst, &writes);
         }
         self.group_mut().close();
         self.tell_place();
@@ -329,20 +329,22 @@ fn writes(group: &Group, step: &Step, number: usize, rank: usize) -> Vec<Write> 
     all
 }
 
-/// S3 and A5: assignments first, so that the last one of the lowest rank stands; then the rest, by rank and order of
-/// issue. What an owner who leaves would have to keep is gone.
-fn commit(group: &mut Group, number: usize, writes: &[Vec<Write>]) {
-    let gone: Vec<usize> = group.leaving.iter().map(|&rank| group.members[rank]).collect();
-    let array = &mut group.arrays[number];
-    let kind = array.design.frame.0;
-    let is_kept = |index: usize| !gone.contains(&array.owners[index]);
-    let assigned = writes.iter().rev().flatten().filter(|write| write.2 == Op::Any);
-    let leaders = writes[0].iter().filter(|write| matches!(write.2, Op::Any | Op::Leader));
-    for &(index, value, _) in assigned.chain(leaders).filter(|write| is_kept(write.0)) {
-        array.values[index] = value;
-    }
-    for &(index, value, op) in writes.iter().flatten().filter(|write| !write.2.picks() && is_kept(write.0)) {
-        array.values[index] = kind.combine(op, array.values[index], value);
+impl Group {
+    /// S3 and A5: assignments first, so that the last one of the lowest rank stands; then the rest, by rank and order
+    /// of issue. What an owner who leaves would have to keep is gone.
+    pub(crate) fn commit(&mut self, number: usize, writes: &[Vec<Write>]) {
+        let gone: Vec<usize> = self.leaving.iter().map(|&rank| self.members[rank]).collect();
+        let array = &mut self.arrays[number];
+        let kind = array.design.frame.0;
+        let is_kept = |index: usize| !gone.contains(&array.owners[index]);
+        let assigned = writes.iter().rev().flatten().filter(|write| write.2 == Op::Any);
+        let leaders = writes[0].iter().filter(|write| matches!(write.2, Op::Any | Op::Leader));
+        for &(index, value, _) in assigned.chain(leaders).filter(|write| is_kept(write.0)) {
+            array.values[index] = value;
+        }
+        for &(index, value, op) in writes.iter().flatten().filter(|write| !write.2.picks() && is_kept(write.0)) {
+            array.values[index] = kind.combine(op, array.values[index], value);
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 //! 1. [`Program`] is a program as data: a tree of stages, with what each member does in them.
 //! 2. [`expected`] lives through a program (`model.rs`) and says what each processor is [`Told`].
 //! 3. `boundary.rs` has steps (S1 to S3, R1 to R5, A1 to A6, D1, D2), `split.rs` splits (G2 to G4), `epoch.rs` remote
-//!    methods (E1 to E5, E7), `paged.rs` coherence (C1, C2, C4).
+//!    methods (E1 to E5, E7), `paged.rs` coherence (C1, C2, C4), `halo.rs` halos (A4).
 //! 4. [`watched`] says the same of a run that looks for conflicts, whose steps fail where it finds one (`conflict.rs`).
 //! 5. [`generate`] makes programs from [`Choices`], [`mutate`] puts a mistake into one, and [`shrink`] makes the
 //!    choices of one that fails fewer.
@@ -26,6 +26,7 @@ mod choices;
 mod conflict;
 mod epoch;
 mod generate;
+mod halo;
 mod layout;
 mod model;
 mod paged;
@@ -43,7 +44,7 @@ pub use epoch::{LEVELS, blur};
 pub use generate::{generate, generate_on};
 pub use layout::{Cut, Design, FRAMES, Form, Frame, Section, count};
 pub use model::{expected, watched};
-pub use program::{Act, Body, Call, Deed, Fault, Made, Misuse, Plan, Program, Stage, Step, Writes};
+pub use program::{Act, Body, Call, Deed, Fault, Halo, Made, Misuse, Plan, Program, Stage, Step, Writes};
 pub use slip::{Blunder, Mistake, Slip, mutate};
 pub use split::How;
 pub use told::{Sight, Told, difference};

@@ -278,6 +278,7 @@ impl Model {
             Stage::Epoch(epoch) => self.epoch(epoch),
             Stage::Paged(ops) => self.cohere(ops),
             Stage::Permute { dst, src, to } => self.permute(*dst, *src, to),
+            Stage::Halo(halo) => self.halo(halo),
             Stage::Split { .. } => unreachable!("a split is walked through by its bodies"),
         }
     }

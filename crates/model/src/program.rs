@@ -59,6 +59,19 @@ pub enum Stage {
         /// Where each goes.
         to: Vec<usize>,
     },
+    /// What lies around everybody's block.
+    Halo(Halo),
+}
+
+/// What is read around each processor's block of an array, in a step of its own in which rank 0 writes an element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the library's own words")]
+pub struct Halo {
+    pub array: usize,
+    pub width: Vec<usize>,
+    pub is_periodic: bool,
+    /// Which element is written, with the value of which number; none if there are none.
+    pub written: Option<(usize, u64)>,
 }
 
 /// Something that a group has.

@@ -49,6 +49,7 @@ fn body(f: &mut Formatter<'_>, all: &Body, depth: usize) -> fmt::Result {
                 line(f, depth, format_args!("{number} pages"))?;
                 ops.iter().try_for_each(|op| line(f, depth + 1, format_args!("{op:?}")))?;
             }
+            Stage::Halo(halo) => line(f, depth, format_args!("{number} {halo:?}"))?,
             Stage::Permute { dst, src, to } => {
                 line(f, depth, format_args!("{number} permute array {src} into array {dst} by {to:?}"))?;
             }

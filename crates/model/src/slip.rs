@@ -210,7 +210,7 @@ impl Place<'_> {
         let meets = |stage: &Stage| match stage {
             Stage::Make(made) => matches!(made, Made::Area { .. } | Made::Array(_) | Made::Paged { .. }),
             Stage::Step(step) => step.fault.is_none(),
-            Stage::Split { .. } | Stage::Epoch(_) | Stage::Permute { .. } => true,
+            Stage::Split { .. } | Stage::Epoch(_) | Stage::Permute { .. } | Stage::Halo(_) => true,
             Stage::Leave(_) | Stage::Paged(_) => false,
         };
         places.push(self.slip(Mistake::Fail, "Failed", format!("{me} returned an error: a slip")));

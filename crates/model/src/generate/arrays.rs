@@ -3,7 +3,7 @@
 use super::Maker;
 use crate::{
     layout::{Design, FRAMES, Form, LINES, Section},
-    program::{Act, Call, Deed, Stage, Writes},
+    program::{Act, Call, Deed, Halo, Stage, Writes},
     value::{Kind, Op},
 };
 use std::ops::Range;
@@ -150,6 +150,19 @@ impl Maker<'_> {
             to[0] = to[len - 1];
         }
         Stage::Permute { dst, src, to }
+    }
+
+    /// A halo of an array that lies in blocks, of which there is one: mostly narrow, sometimes wider than the array.
+    pub(super) fn halo(&mut self) -> Halo {
+        let group = self.group();
+        let in_blocks = (0..group.arrays.len()).filter(|&array| group.is_in_blocks(&group.arrays[array]));
+        let array = self.choices.pick(&in_blocks.collect::<Vec<_>>());
+        let dimensions = self.group().arrays[array].design.shape.len();
+        let most = if self.choices.one_in(6) { 9 } else { 2 };
+        let width = (0..dimensions).map(|_| self.choices.below(most + 1)).collect();
+        let len = self.group().arrays[array].values.len();
+        let written = (len > 0).then(|| (self.choices.below(len), self.fresh()));
+        Halo { array, width, is_periodic: self.choices.one_in(2), written }
     }
 
     /// Sections of an array for so many subgroups, which do not overlap.

@@ -116,17 +116,19 @@ impl Maker<'_> {
         let (group, is_leaving) = (self.group(), self.is_leaving());
         let is_whole = |group: &Group| group.arrays.iter().any(|it| it.design.is_line() && !it.is_lost);
         let has_epochs = !group.objects.is_empty() || group.cells.iter().any(|cells| !cells.is_lost);
+        let has_blocks = group.arrays.iter().any(|array| group.is_in_blocks(array));
         let has_pages = group.paged.iter().any(|paged| !paged.is_lost);
         let (can_permute, can_leave) = (is_whole(group), depth > 0 && group.members.len() > 1);
         if can_leave && !is_leaving && self.choices.one_in(4) {
             return self.leave();
         }
-        match self.choices.below(15) {
+        match self.choices.below(16) {
             8 | 9 => return Stage::Make(self.made()),
             10 | 11 if depth < DEPTH_MAX => return self.split(depth),
             12 if has_epochs => return Stage::Epoch(self.epoch()),
             13 if has_pages && !is_leaving => return Stage::Paged(self.pages()),
             14 if can_permute && !is_leaving => return self.permute(),
+            15 if has_blocks && !is_leaving => return Stage::Halo(self.halo()),
             _ => {}
         }
         Stage::Step(self.step())
@@ -167,7 +169,7 @@ impl Maker<'_> {
 
     fn made(&mut self) -> Made {
         let size = self.size();
-        match self.choices.below(8) {
+        match self.choices.below(11) {
             0 => {
                 let most = if self.choices.one_in(40) { 3000 } else { 6 };
                 Made::Area { lens: (0..size).map(|_| self.choices.below(most + 1)).collect() }
@@ -177,10 +179,11 @@ impl Maker<'_> {
                 let (op, value) = self.variable();
                 Made::Variable { op, value }
             }
-            4 => Made::Array(self.design()),
-            5 => self.paged(),
-            6 => Made::Objects,
-            _ => Made::Cells { owner: self.choices.below(size) },
+            4 => self.paged(),
+            5 => Made::Objects,
+            6 => Made::Cells { owner: self.choices.below(size) },
+            // Most of what there is to do is done to these.
+            _ => Made::Array(self.design()),
         }
     }
 
@@ -242,7 +245,7 @@ mod tests {
     use crate::{model::expected, shrink};
 
     /// Everything that a program can be made of, by the names that its text has.
-    const ALL: [&str; 78] = [
+    const ALL: [&str; 80] = [
         "Area",
         "Queue",
         "Variable",
@@ -255,6 +258,8 @@ mod tests {
         "Split",
         "Epoch",
         "Permute",
+        "Halo",
+        "is_periodic: true",
         "Even",
         "Every",
         "Weighted",

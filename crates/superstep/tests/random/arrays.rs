@@ -11,9 +11,9 @@ use std::{
 };
 use superstep::{
     Any, Array, Block, BlockCyclic, Checked, Combine, Cyclic, Distribution, Element, Error, Group, Irregular, Pending,
-    Section, Split, Step, Strided, Sum, Tiles, strided,
+    Section, Split, Step, Strided, Sum, Tiles, arrays::Edge, strided,
 };
-use superstep_model::{Cut, Deed, Design, Form, Kind, Misuse, Writes, count};
+use superstep_model::{Cut, Deed, Design, Form, Halo, Kind, Misuse, Writes, count};
 
 /// Ranges as the library takes them.
 pub(crate) trait Ranges<const N: usize> {
@@ -70,6 +70,9 @@ pub(crate) trait Held {
     /// Does it without trying.
     fn wrong(&self, s: &Step, misuse: Misuse);
 
+    /// What lies around this processor's block, in a step in which rank 0 writes an element.
+    fn halo(&self, g: &mut Group, halo: &Halo) -> Vec<u64>;
+
     /// What this processor owns, by ascending index.
     fn owned(&self) -> Vec<u64>;
 
@@ -119,6 +122,34 @@ where
             }
         }
         None
+    }
+
+    fn halo(&self, g: &mut Group, halo: &Halo) -> Vec<u64> {
+        let edge = if halo.is_periodic { Edge::Periodic } else { Edge::Open };
+        let width = halo.width.clone().try_into().expect("it has as many dimensions as the array");
+        let around = g.step(|s| {
+            if let Some((index, number)) = halo.written.filter(|_| s.rank() == 0) {
+                s.scatter_one(self, &[index], T::of(T::KIND.of(number)), Any);
+            }
+            s.halo(self, width, edge)
+        });
+        let last = around.shape()[N - 1];
+        let mut rows = vec![around.start()];
+        for dimension in 0..N - 1 {
+            let extent = around.shape()[dimension] as isize;
+            rows = rows
+                .iter()
+                .flat_map(|row| {
+                    (0..extent).map(|more| {
+                        let mut row = *row;
+                        row[dimension] += more;
+                        row
+                    })
+                })
+                .collect();
+        }
+        rows.retain(|_| last > 0);
+        rows.into_iter().flat_map(|row| around.row(row)).map(|value| value.bits()).collect()
     }
 
     fn misuse(&self, s: &Step, misuse: Misuse) -> Error {

@@ -100,6 +100,7 @@ impl Life<'_> {
                     epochs::epoch(g, epoch, kept, (self.me, mistake), &mut self.told);
                 }
                 Stage::Paged(ops) => pages::pages(g, &things.paged, ops, &mut self.told),
+                Stage::Halo(halo) => self.told.push(Told::Elements(things.array(halo.array).halo(g, halo))),
                 Stage::Permute { dst, src, to } => {
                     let permuted = things.line(*dst).permute(g, things.line(*src), to);
                     if let Err(error) = permuted {
@@ -108,7 +109,7 @@ impl Life<'_> {
                 }
             }
             self.told.push(place(g));
-            if matches!(*stage, Stage::Step(_) | Stage::Split { .. } | Stage::Permute { .. }) {
+            if matches!(*stage, Stage::Step(_) | Stage::Split { .. } | Stage::Permute { .. } | Stage::Halo(_)) {
                 Scope { things: &things, outer }.own(&mut self.told);
             }
         }
