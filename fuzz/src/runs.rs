@@ -65,7 +65,7 @@ fn queues(g: &mut Group) {
 
 fn arrays(g: &mut Group) {
     let me = g.rank() as u64;
-    let (a, b) = (g.array::<u64, Block>(40), g.array_with::<u64, _, 1>([40], BlockCyclic::<1>(3)));
+    let (a, b) = (g.array::<u64, Block>(40), g.array_with::<u64, _, 1>([40], BlockCyclic::new(3)));
     let places: Vec<usize> = (0..12).map(|at| (at * 7 + g.rank()) % 40).collect();
     let _ = g.step(|s| {
         s.scatter(&a, &places, &[me; 12], Sum);

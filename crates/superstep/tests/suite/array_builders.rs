@@ -29,9 +29,9 @@ fn a_histogram_counts_every_index_it_is_given() {
     }
     everywhere(|g| {
         let p = g.size();
-        claim(g, Block::<1>, 3000);
-        claim(g, Cyclic::<1>, 10);
-        claim(g, BlockCyclic::<1>(5), 1000);
+        claim(g, Block::new(), 3000);
+        claim(g, Cyclic::new(), 10);
+        claim(g, BlockCyclic::new(5), 1000);
         claim(g, uneven(37, p), 100);
         claim(g, Irregular((0..p).map(|rank| if rank == p - 1 { 37 } else { 0 }).collect()), 1000);
         claim(g, Tiles([10]), 100);
@@ -125,7 +125,7 @@ fn long_writes_are_committed_in_their_turn() {
     on_sizes(&[1, 2, 3, 4, 5], |g| {
         let places = |rank: usize| -> Vec<usize> { (0..COUNT).map(|k| (k * 7919 + rank * 17) % LEN).collect() };
         let values = |rank: usize| -> Vec<u64> { (0..COUNT).map(|k| (k * 10 + rank) as u64).collect() };
-        let (a, b) = (g.array::<u64, Block>(LEN), g.array_with::<u64, _, 1>([LEN], BlockCyclic::<1>(9000)));
+        let (a, b) = (g.array::<u64, Block>(LEN), g.array_with::<u64, _, 1>([LEN], BlockCyclic::new(9000)));
         let (mine, at) = (values(g.rank()), places(g.rank()));
         for round in 0..3 {
             g.step(|s| {

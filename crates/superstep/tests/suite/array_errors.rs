@@ -68,21 +68,21 @@ fn arrays_that_members_make_differently_are_everybodys_error() {
         g.try_array_with::<T, D, N>(shape, distribution).map(drop)
     }
     let ways: [(&str, fn(&mut Group, bool) -> superstep::Result); 9] = [
-        ("array [9] of u8 (Block)", |g, odd| made::<u8, _, 1>(g, [8 + usize::from(odd)], Block::<1>)),
-        ("array [4, 2] of u8", |g, odd| made::<u8, _, 2>(g, if odd { [4, 2] } else { [2, 4] }, Block::<1>)),
+        ("array [9] of u8 (Block)", |g, odd| made::<u8, _, 1>(g, [8 + usize::from(odd)], Block::new())),
+        ("array [4, 2] of u8", |g, odd| made::<u8, _, 2>(g, if odd { [4, 2] } else { [2, 4] }, Block::new())),
         ("array [8] of u16", |g, odd| {
-            if odd { made::<u16, _, 1>(g, [8], Block::<1>) } else { made::<u8, _, 1>(g, [8], Block::<1>) }
+            if odd { made::<u16, _, 1>(g, [8], Block::new()) } else { made::<u8, _, 1>(g, [8], Block::new()) }
         }),
         ("array [8] of i8", |g, odd| {
-            if odd { made::<i8, _, 1>(g, [8], Block::<1>) } else { made::<u8, _, 1>(g, [8], Block::<1>) }
+            if odd { made::<i8, _, 1>(g, [8], Block::new()) } else { made::<u8, _, 1>(g, [8], Block::new()) }
         }),
         ("array [8] of u8 (Cyclic)", |g, odd| {
-            if odd { made::<u8, _, 1>(g, [8], Cyclic::<1>) } else { made::<u8, _, 1>(g, [8], Block::<1>) }
+            if odd { made::<u8, _, 1>(g, [8], Cyclic::new()) } else { made::<u8, _, 1>(g, [8], Block::new()) }
         }),
         ("array [4, 2] of u8 (Block over 2 dimensions)", |g, odd| {
-            if odd { made::<u8, _, 2>(g, [4, 2], Block::<2>) } else { made::<u8, _, 2>(g, [4, 2], Block::<1>) }
+            if odd { made::<u8, _, 2>(g, [4, 2], Block::<2>) } else { made::<u8, _, 2>(g, [4, 2], Block::new()) }
         }),
-        ("BlockCyclic(3)", |g, odd| made::<u8, _, 1>(g, [8], BlockCyclic::<1>(2 + usize::from(odd)))),
+        ("BlockCyclic(3)", |g, odd| made::<u8, _, 1>(g, [8], BlockCyclic::new(2 + usize::from(odd)))),
         ("Tiles([1, 2])", |g, odd| made::<u8, _, 2>(g, [8, 8], Tiles(if odd { [1, 2] } else { [2, 1] }))),
         ("Irregular([", |g, odd| {
             let mut sizes = vec![0; g.size()];
@@ -127,7 +127,7 @@ fn arrays_that_are_too_large_are_refused_and_the_group_goes_on() {
         let overflows = [
             g.try_array::<u64, Block>(huge).map(drop).unwrap_err(),
             g.try_array::<[u64; 1 << 10], Cyclic>(1 << 62).map(drop).unwrap_err(),
-            g.try_array_with::<u8, _, 2>([huge, 2], Block::<1>).map(drop).unwrap_err(),
+            g.try_array_with::<u8, _, 2>([huge, 2], Block::new()).map(drop).unwrap_err(),
             g.try_array_with::<u8, _, 2>([huge / 2, 3], Block::<2>).map(drop).unwrap_err(),
             g.try_array_with::<u8, _, 5>([1 << 20; 5], Tiles([1 << 19; 3])).map(drop).unwrap_err(),
         ];
@@ -161,7 +161,7 @@ fn distributions_that_do_not_fit_are_refused_and_the_group_goes_on() {
                 g.try_array_with::<u8, _, 2>([4, 0], Irregular(vec![3; p])).map(drop).unwrap_err(),
                 format!("of 4 elements add up to {}", 3 * p),
             ),
-            (g.try_array_with::<u8, _, 1>([4], BlockCyclic::<1>(0)).map(drop).unwrap_err(), "blocks of 0".to_owned()),
+            (g.try_array_with::<u8, _, 1>([4], BlockCyclic::new(0)).map(drop).unwrap_err(), "blocks of 0".to_owned()),
             (g.try_array_with::<u8, _, 2>([4, 4], Tiles([1, 0])).map(drop).unwrap_err(), "tiles of [1, 0]".to_owned()),
         ] {
             check(&error, ErrorKind::BadLength, &["step 0 of group 0", &words, file!()]);

@@ -91,7 +91,7 @@ fn a_call_with_a_bad_index_ends_the_run_with_its_line() {
     }
     failing(
         &[2],
-        |g| g.array_with::<u8, _, 2>([3, 4], Block::<1>).set([2, 4], 1),
+        |g| g.array_with::<u8, _, 2>([3, 4], Block::new()).set([2, 4], 1),
         |_, error| {
             let words = "index 4 in dimension 1 of an array of shape [3, 4]";
             check(&error, ErrorKind::IndexOutOfRange, &[words, file!()]);
@@ -109,7 +109,7 @@ fn a_call_with_a_bad_index_ends_the_run_with_its_line() {
 fn sections_that_make_no_sense_are_refused() {
     everywhere(|g| {
         let a = g.array::<u8, Cyclic>(8);
-        let b = g.array_with::<u8, _, 2>([3, 4], Block::<1>);
+        let b = g.array_with::<u8, _, 2>([3, 4], Block::new());
         let read = g.step(|s| {
             for (error, words) in [
                 (s.try_mirror(&a, 5..3).unwrap_err(), "section 5..3 runs backwards"),
@@ -146,7 +146,7 @@ fn sections_that_make_no_sense_are_refused() {
     );
     failing(
         &[1, 2],
-        |g| g.array_with::<u8, _, 2>([4, 4], Block::<1>).forall_nd_in((.., strided(.., 0)), |_, _| ()),
+        |g| g.array_with::<u8, _, 2>([4, 4], Block::new()).forall_nd_in((.., strided(.., 0)), |_, _| ()),
         |_, error| check(&error, ErrorKind::BadSection, &["has a stride of 0", file!()]),
     );
 }
@@ -188,7 +188,7 @@ fn elements_of_others_are_neither_read_nor_written_alone() {
     failing(
         &SEVERAL,
         |g| {
-            let a = g.array_with::<u8, _, 2>([g.size(), 3], Cyclic::<1>);
+            let a = g.array_with::<u8, _, 2>([g.size(), 3], Cyclic::new());
             a.set([(g.rank() + 1) % g.size(), 2], 1);
         },
         |_, error| check(&error, ErrorKind::NotOwned, &[", 2] belongs to rank", "update or scatter it", file!()]),

@@ -33,9 +33,9 @@ fn mirrors_and_gathers_see_what_their_own_step_writes() {
         }
     }
     on_sizes(&SIZES, |g| {
-        claim(g, Block::<1>);
-        claim(g, Cyclic::<1>);
-        claim(g, BlockCyclic::<1>(3));
+        claim(g, Block::new());
+        claim(g, Cyclic::new());
+        claim(g, BlockCyclic::new(3));
         claim(g, uneven(20, g.size()));
         claim(g, Tiles([6]));
     });
@@ -81,9 +81,9 @@ fn a_gather_hands_back_what_it_was_asked_for_in_that_order() {
         }
     }
     everywhere(|g| {
-        claim(g, Block::<1>);
-        claim(g, Cyclic::<1>);
-        claim(g, BlockCyclic::<1>(4));
+        claim(g, Block::new());
+        claim(g, Cyclic::new());
+        claim(g, BlockCyclic::new(4));
         claim(g, uneven(30, g.size()));
         claim(g, Tiles([7]));
     });
@@ -105,7 +105,7 @@ fn gathers_and_scatters_name_elements_by_row_major_numbers() {
     }
     everywhere(|g| {
         claim(g, Block::<2>);
-        claim(g, Cyclic::<1>);
+        claim(g, Cyclic::new());
         claim(g, uneven(3, g.size()));
         claim(g, Tiles([2, 3]));
         claim(g, Tiles([2, 2, 1]));

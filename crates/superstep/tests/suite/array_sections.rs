@@ -81,9 +81,9 @@ fn sections_of_one_dimension_are_read_and_written() {
         check(g, &a, ..0, [vec![]]);
     }
     on_sizes(&[1, 2, 4, 7], |g| {
-        claim(g, Block::<1>);
-        claim(g, Cyclic::<1>);
-        claim(g, BlockCyclic::<1>(4));
+        claim(g, Block::new());
+        claim(g, Cyclic::new());
+        claim(g, BlockCyclic::new(4));
         claim(g, uneven(26, g.size()));
         claim(g, Tiles([5]));
     });
@@ -103,9 +103,9 @@ fn sections_of_two_dimensions_are_read_and_written() {
         }
     }
     on_sizes(&[1, 2, 3, 7], |g| {
-        sections(g, Block::<1>);
+        sections(g, Block::new());
         sections(g, Block::<2>);
-        sections(g, Cyclic::<1>);
+        sections(g, Cyclic::new());
         sections(g, Cyclic::<2>);
         sections(g, BlockCyclic::<2>(4));
         sections(g, uneven(7, g.size()));
@@ -142,20 +142,20 @@ fn sections_of_up_to_five_dimensions_are_read_and_written() {
     }
     on_sizes(&[1, 2, 3, 7], |g| {
         let p = g.size();
-        three(g, Block::<1>);
+        three(g, Block::new());
         three(g, Cyclic::<3>);
         three(g, BlockCyclic::<2>(5));
         three(g, uneven(4, p));
         three(g, Tiles([2, 2, 2]));
         three(g, Tiles([3, 2]));
         four(g, Block::<2>);
-        four(g, Cyclic::<1>);
+        four(g, Cyclic::new());
         four(g, BlockCyclic::<3>(3));
         four(g, uneven(3, p));
         four(g, Tiles([2, 1, 3]));
         five(g, Block::<3>);
         five(g, Cyclic::<2>);
-        five(g, BlockCyclic::<1>(2));
+        five(g, BlockCyclic::new(2));
         five(g, uneven(3, p));
         five(g, Tiles([2, 2, 3]));
     });

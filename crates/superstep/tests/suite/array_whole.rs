@@ -39,7 +39,7 @@ fn assign_to_every_kind<D: Distribution>(g: &mut Group, src: &Array<u64, D>) {
     fill(src);
     let block = g.array::<u64, Block>(n);
     let cyclic = g.array::<u64, Cyclic>(n);
-    let dealt = g.array_with([n], BlockCyclic::<1>(3));
+    let dealt = g.array_with([n], BlockCyclic::new(3));
     let irregular = g.array_with([n], uneven(n, p));
     let tiles = g.array_with([n], Tiles([4]));
     g.step(|s| {
@@ -66,7 +66,7 @@ fn an_assignment_redistributes_between_any_two_distributions() {
             assign_to_every_kind(g, &a);
             let a = g.array::<u64, Cyclic>(n);
             assign_to_every_kind(g, &a);
-            let a = g.array_with([n], BlockCyclic::<1>(2));
+            let a = g.array_with([n], BlockCyclic::new(2));
             assign_to_every_kind(g, &a);
             let a = g.array_with([n], uneven(n, p));
             assign_to_every_kind(g, &a);
@@ -80,7 +80,7 @@ fn an_assignment_redistributes_between_any_two_distributions() {
 #[test]
 fn an_assignment_redistributes_in_several_dimensions() {
     on_sizes(&SIZES, |g| {
-        let (rows, tiles) = (g.array_with([7, 5, 2], Block::<1>), g.array_with([7, 5, 2], Tiles([3, 2])));
+        let (rows, tiles) = (g.array_with([7, 5, 2], Block::new()), g.array_with([7, 5, 2], Tiles([3, 2])));
         let cells = g.array_with([7, 5, 2], Cyclic::<2>);
         fill(&rows);
         g.step(|s| s.assign(&tiles, &rows));
@@ -164,7 +164,7 @@ fn whole_array_verbs_are_every_members() {
 fn whole_array_verbs_refuse_what_does_not_fit() {
     on_sizes(&SIZES, |g| {
         let (a, b) = (g.array::<u64, Block>(4), g.array::<u64, Cyclic>(5));
-        let (dealt, to) = (g.array_with([4], BlockCyclic::<1>(1)), g.array_with([4], BlockCyclic::<1>(2)));
+        let (dealt, to) = (g.array_with([4], BlockCyclic::new(1)), g.array_with([4], BlockCyclic::new(2)));
         fill(&a);
         g.step(|s| {
             let (line, error) = (here(), s.try_assign(&a, &b).unwrap_err());
@@ -232,7 +232,7 @@ fn subgroups_import_sections_of_any_distribution() {
             doubled_by_subgroups(g, &a);
             let a = g.array::<u64, Cyclic>(n);
             doubled_by_subgroups(g, &a);
-            let a = g.array_with([n], BlockCyclic::<1>(3));
+            let a = g.array_with([n], BlockCyclic::new(3));
             doubled_by_subgroups(g, &a);
             let a = g.array_with([n], uneven(n, p));
             doubled_by_subgroups(g, &a);

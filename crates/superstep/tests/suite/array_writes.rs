@@ -121,9 +121,9 @@ fn writes_that_combine_do_so_by_rank_and_then_by_order_of_issue() {
         assert_eq!(all(g, &a), expected.collect::<Vec<_>>(), "{a:?}");
     }
     on_sizes(&SIZES, |g| {
-        claim(g, Block::<1>);
-        claim(g, Cyclic::<1>);
-        claim(g, BlockCyclic::<1>(2));
+        claim(g, Block::new());
+        claim(g, Cyclic::new());
+        claim(g, BlockCyclic::new(2));
         claim(g, uneven(9, g.size()));
         claim(g, Tiles([4]));
     });

@@ -114,12 +114,12 @@ fn every_element_lies_where_its_distribution_says() {
     everywhere(|g| {
         let (me, p) = (g.rank(), g.size());
         for n in [0, 1, 5, 8, 25] {
-            check(me, &made(g, [n], Block::<1>), &in_blocks(n, p));
-            check(me, &made(g, [n], Cyclic::<1>), &dealt_round(n, p, 1));
+            check(me, &made(g, [n], Block::new()), &in_blocks(n, p));
+            check(me, &made(g, [n], Cyclic::new()), &dealt_round(n, p, 1));
             let sizes = uneven(n, p);
             check(me, &made(g, [n], sizes.clone()), &as_listed(&sizes.0));
             for block in [1, 3, usize::MAX] {
-                check(me, &made(g, [n], BlockCyclic::<1>(block)), &dealt_round(n, p, block));
+                check(me, &made(g, [n], BlockCyclic::new(block)), &dealt_round(n, p, block));
                 check(me, &made(g, [n], Tiles([block])), &tiled(&[n], &[block], p));
             }
         }
@@ -131,9 +131,9 @@ fn every_element_lies_where_its_distribution_says() {
 fn the_leftmost_dimensions_are_distributed_row_by_row() {
     everywhere(|g| {
         let (me, p) = (g.rank(), g.size());
-        check(me, &made(g, [5, 3], Block::<1>), &in_blocks(5, p));
+        check(me, &made(g, [5, 3], Block::new()), &in_blocks(5, p));
         check(me, &made(g, [5, 3], Block::<2>), &in_blocks(15, p));
-        check(me, &made(g, [5, 3], Cyclic::<1>), &dealt_round(5, p, 1));
+        check(me, &made(g, [5, 3], Cyclic::new()), &dealt_round(5, p, 1));
         check(me, &made(g, [5, 3], BlockCyclic::<2>(4)), &dealt_round(15, p, 4));
         check(me, &made(g, [7, 5], Tiles([2, 3])), &tiled(&[7, 5], &[2, 3], p));
         check(me, &made(g, [7, 5], Tiles([2])), &tiled(&[7], &[2], p));
@@ -143,12 +143,12 @@ fn the_leftmost_dimensions_are_distributed_row_by_row() {
         check(me, &made(g, [4, 3, 2], Block::<3>), &in_blocks(24, p));
         check(me, &made(g, [4, 3, 5], Tiles([3, 2, 2])), &tiled(&[4, 3, 5], &[3, 2, 2], p));
         check(me, &made(g, [4, 3, 5], Tiles([9, 2])), &tiled(&[4, 3], &[9, 2], p));
-        check(me, &made(g, [4, 3, 2], BlockCyclic::<1>(3)), &dealt_round(4, p, 3));
+        check(me, &made(g, [4, 3, 2], BlockCyclic::new(3)), &dealt_round(4, p, 3));
 
         check(me, &made(g, [3, 2, 4, 2], Block::<3>), &in_blocks(24, p));
         check(me, &made(g, [3, 2, 4, 2], Tiles([2, 1, 3])), &tiled(&[3, 2, 4], &[2, 1, 3], p));
         check(me, &made(g, [2, 3, 2, 2, 3], Cyclic::<3>), &dealt_round(12, p, 1));
-        check(me, &made(g, [5, 1, 2, 1, 2], Block::<1>), &in_blocks(5, p));
+        check(me, &made(g, [5, 1, 2, 1, 2], Block::new()), &in_blocks(5, p));
         check(me, &made(g, [5, 1, 2, 1, 2], uneven(5, p)), &as_listed(&uneven(5, p).0));
     });
 }
@@ -158,13 +158,13 @@ fn the_leftmost_dimensions_are_distributed_row_by_row() {
 fn a_shape_with_a_0_in_it_has_no_elements() {
     everywhere(|g| {
         let (me, p, none) = (g.rank(), g.size(), vec![vec![]; g.size()]);
-        check(me, &made(g, [0, 4], Block::<1>), &none);
-        check(me, &made(g, [4, 0], Cyclic::<1>), &none);
+        check(me, &made(g, [0, 4], Block::new()), &none);
+        check(me, &made(g, [4, 0], Cyclic::new()), &none);
         check(me, &made(g, [4, 0], uneven(4, p)), &none);
         check(me, &made(g, [4, 0], Tiles([2, 2])), &none);
         check(me, &made(g, [usize::MAX, usize::MAX, 0], Block::<2>), &none);
-        check(me, &made(g, [usize::MAX, 0, 9], BlockCyclic::<1>(2)), &none);
-        let a = made(g, [usize::MAX, usize::MAX, 0], Cyclic::<1>);
+        check(me, &made(g, [usize::MAX, 0, 9], BlockCyclic::new(2)), &none);
+        let a = made(g, [usize::MAX, usize::MAX, 0], Cyclic::new());
         a.forall_nd(|at, _| panic!("there is nothing at {at:?}"));
         a.forall_nd_in((5..8, .., ..), |at, _| panic!("there is nothing at {at:?}"));
         let read = g.step(|s| {
@@ -194,9 +194,9 @@ fn fewer_elements_than_processors_are_written_and_read_by_all() {
     }
     on_sizes(&[1, 4, 8, 17], |g| {
         for n in [0, 1, 3] {
-            claim(g, n, Block::<1>);
-            claim(g, n, Cyclic::<1>);
-            claim(g, n, BlockCyclic::<1>(2));
+            claim(g, n, Block::new());
+            claim(g, n, Cyclic::new());
+            claim(g, n, BlockCyclic::new(2));
             claim(g, n, uneven(n, g.size()));
             claim(g, n, Tiles([2]));
         }
@@ -233,9 +233,9 @@ fn an_owner_reads_and_writes_its_elements_by_their_global_place() {
         assert!(all.iter().enumerate().all(|(index, &value)| value == 10 * (index / 5) + index % 5 + 1), "{a:?}");
     }
     everywhere(|g| {
-        claim(g, Block::<1>);
+        claim(g, Block::new());
         claim(g, Cyclic::<2>);
-        claim(g, BlockCyclic::<1>(2));
+        claim(g, BlockCyclic::new(2));
         claim(g, uneven(6, g.size()));
         claim(g, Tiles([4, 2]));
     });
@@ -274,10 +274,10 @@ fn forall_visits_what_one_owns_upwards() {
         }
     }
     everywhere(|g| {
-        claim(g, Block::<1>);
-        claim(g, Cyclic::<1>);
-        claim(g, BlockCyclic::<1>(2));
-        claim(g, BlockCyclic::<1>(100));
+        claim(g, Block::new());
+        claim(g, Cyclic::new());
+        claim(g, BlockCyclic::new(2));
+        claim(g, BlockCyclic::new(100));
         claim(g, uneven(0, g.size()));
         claim(g, Tiles([3]));
     });
@@ -321,9 +321,9 @@ fn forall_keeps_to_bounds_and_strides_and_counts_down() {
         visit(&a, strided(4..4, -2), vec![]);
     }
     everywhere(|g| {
-        claim(g, Block::<1>);
-        claim(g, Cyclic::<1>);
-        claim(g, BlockCyclic::<1>(4));
+        claim(g, Block::new());
+        claim(g, Cyclic::new());
+        claim(g, BlockCyclic::new(4));
         claim(g, uneven(23, g.size()));
         claim(g, Tiles([4]));
     });
@@ -357,7 +357,7 @@ fn forall_visits_sections_of_several_dimensions_in_their_order() {
         }
     }
     everywhere(|g| {
-        claim(g, Block::<1>);
+        claim(g, Block::new());
         claim(g, Block::<3>);
         claim(g, Cyclic::<2>);
         claim(g, BlockCyclic::<3>(4));

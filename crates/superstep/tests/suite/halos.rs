@@ -63,12 +63,12 @@ fn claim<D: Distribution + Clone, const N: usize>(g: &mut Group, shape: [usize; 
 fn a_halo_is_what_lies_around_a_block() {
     everywhere(|g| {
         let p = g.size();
-        claim(g, [13], Block::<1>, &[[0], [1], [3], [14], [30]]);
-        claim(g, [2], Block::<1>, &[[1]]);
+        claim(g, [13], Block::new(), &[[0], [1], [3], [14], [30]]);
+        claim(g, [2], Block::new(), &[[1]]);
         claim(g, [3 * p], Irregular(vec![3; p]), &[[2]]);
-        claim(g, [7, 4], Block::<1>, &[[1, 0], [1, 1], [2, 3], [0, 9]]);
-        claim(g, [5, 3, 2], Block::<1>, &[[1, 1, 1], [12, 0, 5], [0, 7, 1]]);
-        claim(g, [1, 1], Block::<1>, &[[3, 4]]);
+        claim(g, [7, 4], Block::new(), &[[1, 0], [1, 1], [2, 3], [0, 9]]);
+        claim(g, [5, 3, 2], Block::new(), &[[1, 1, 1], [12, 0, 5], [0, 7, 1]]);
+        claim(g, [1, 1], Block::new(), &[[3, 4]]);
         // One tile for each processor.
         claim(g, [4, 3 * p], Tiles([4, 3]), &[[1, 1], [0, 2], [5, 4]]);
     });

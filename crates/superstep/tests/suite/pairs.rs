@@ -92,7 +92,7 @@ macro_rules! call {
             46 => g.try_array::<u64, Block>(6).map(drop),
             47 => g.try_array::<u64, Block>(7).map(drop),
             48 => g.try_array::<u64, Cyclic>(6).map(drop),
-            49 => g.try_array_with::<u64, _, 2>([2, 3], Block::<1>).map(drop),
+            49 => g.try_array_with::<u64, _, 2>([2, 3], Block::new()).map(drop),
             50 => g.try_paged::<u64, 1>([6], [2]).map(drop),
             51 => g.try_paged::<u64, 1>([6], [3]).map(drop),
             52 => g.try_split(2, |_| ()).map(drop),

@@ -65,7 +65,7 @@ fn what_is_out_of_range_names_the_array_and_the_rank() {
         }
     });
     let claim = |g: &mut Group| {
-        let a = g.array_with::<u8, _, 2>([3, 4], Block::<1>);
+        let a = g.array_with::<u8, _, 2>([3, 4], Block::new());
         if g.rank() == 1 {
             a.owner([2, 4]);
         }

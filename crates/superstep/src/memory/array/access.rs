@@ -118,7 +118,7 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
     /// ```
     /// use superstep::{Block, Config};
     ///
-    /// let index = Config::new().procs(2).run(|g| g.array_with::<u8, _, 2>([3, 4], Block::<1>).index([2, 1]));
+    /// let index = Config::new().procs(2).run(|g| g.array_with::<u8, _, 2>([3, 4], Block::new()).index([2, 1]));
     /// assert_eq!(index.unwrap(), 9);
     /// ```
     ///
@@ -137,7 +137,7 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
     /// ```
     /// use superstep::{Block, Config};
     ///
-    /// let place = Config::new().procs(2).run(|g| g.array_with::<u8, _, 2>([3, 4], Block::<1>).place(9));
+    /// let place = Config::new().procs(2).run(|g| g.array_with::<u8, _, 2>([3, 4], Block::new()).place(9));
     /// assert_eq!(place.unwrap(), [2, 1]);
     /// ```
     ///

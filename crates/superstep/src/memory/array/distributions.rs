@@ -19,6 +19,24 @@ use std::rc::Rc;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Block<const K: usize = 1>;
 
+impl Block {
+    /// Blocks of the first dimension, where nothing else says how many dimensions are meant. Blocks of the first two
+    /// are `Block::<2>`.
+    ///
+    /// ```
+    /// use superstep::{Block, Config};
+    ///
+    /// let owners = Config::new().procs(2).run(|g| {
+    ///     let a = g.array_with::<f64, _, 2>([4, 3], Block::new());      // rows in blocks
+    ///     [a.owner([1, 2]), a.owner([2, 0])]
+    /// });
+    /// assert_eq!(owners.unwrap(), [0, 1]);
+    /// ```
+    pub const fn new() -> Self {
+        Self
+    }
+}
+
 /// One unit after another, dealt round.
 ///
 /// `A[4][5]<%>[7]` of the `NestStep` papers is `Array<i32, Cyclic<2>, 3>`:
@@ -38,6 +56,23 @@ pub struct Block<const K: usize = 1>;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cyclic<const K: usize = 1>;
 
+impl Cyclic {
+    /// The first dimension dealt round, where nothing else says how many dimensions are meant.
+    ///
+    /// ```
+    /// use superstep::{Config, Cyclic};
+    ///
+    /// let owners = Config::new().procs(2).run(|g| {
+    ///     let a = g.array_with::<f64, _, 2>([4, 3], Cyclic::new());     // row by row
+    ///     [a.owner([1, 2]), a.owner([2, 0])]
+    /// });
+    /// assert_eq!(owners.unwrap(), [1, 0]);
+    /// ```
+    pub const fn new() -> Self {
+        Self
+    }
+}
+
 /// Blocks of the given number of units, dealt round.
 ///
 /// ```
@@ -51,6 +86,23 @@ pub struct Cyclic<const K: usize = 1>;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct BlockCyclic<const K: usize = 1>(pub usize);
+
+impl BlockCyclic {
+    /// Blocks of so many lines of the first dimension, where nothing else says how many dimensions are meant.
+    ///
+    /// ```
+    /// use superstep::{BlockCyclic, Config};
+    ///
+    /// let owners = Config::new().procs(2).run(|g| {
+    ///     let a = g.array_with::<f64, _, 2>([5, 3], BlockCyclic::new(2));
+    ///     [a.owner([1, 2]), a.owner([2, 0]), a.owner([4, 0])]
+    /// });
+    /// assert_eq!(owners.unwrap(), [0, 1, 0]);
+    /// ```
+    pub const fn new(block: usize) -> Self {
+        Self(block)
+    }
+}
 
 /// As many elements for each processor as the list says; it must say the same on all members and add up to the length.
 ///
@@ -285,10 +337,10 @@ mod tests {
     fn every_unit_has_one_place_and_is_found_there() {
         for size in [1, 2, 3, 5, 8] {
             for units in [0, 1, 2, 7, 8, 9, 40] {
-                check(&Block::<1>.lay(&[units], size).unwrap(), units, size, "block");
-                check(&Cyclic::<1>.lay(&[units], size).unwrap(), units, size, "cyclic");
+                check(&Block::new().lay(&[units], size).unwrap(), units, size, "block");
+                check(&Cyclic::new().lay(&[units], size).unwrap(), units, size, "cyclic");
                 for block in [1, 3, 100, usize::MAX] {
-                    check(&BlockCyclic::<1>(block).lay(&[units], size).unwrap(), units, size, "block-cyclic");
+                    check(&BlockCyclic::new(block).lay(&[units], size).unwrap(), units, size, "block-cyclic");
                 }
                 let mut sizes = vec![0; size];
                 sizes[units % size] = units / 2;
@@ -306,9 +358,9 @@ mod tests {
 
     #[test]
     fn blocks_are_as_the_paper_draws_them() {
-        let block = Block::<1>.lay(&[7], 4).unwrap();
+        let block = Block::new().lay(&[7], 4).unwrap();
         assert_eq!((0..4).map(|rank| block.count(rank)).collect::<Vec<_>>(), [2, 2, 2, 1]);
-        let cyclic = Cyclic::<1>.lay(&[7], 4).unwrap();
+        let cyclic = Cyclic::new().lay(&[7], 4).unwrap();
         assert_eq!((0..7).map(|unit| cyclic.locate(unit).0).collect::<Vec<_>>(), [0, 1, 2, 3, 0, 1, 2]);
     }
 
@@ -318,6 +370,6 @@ mod tests {
         assert_eq!(refused, "the sizes of an irregular array of 4 elements add up to 3");
         assert!(Irregular(vec![1]).lay(&[1], 2).unwrap_err().1.contains("1 sizes in a group of 2"));
         assert!(Block::<2>.lay(&[usize::MAX, 2], 2).unwrap_err().1.contains("more elements than a usize can count"));
-        assert!(BlockCyclic::<1>(0).lay(&[1], 2).is_err() && Tiles([0]).lay(&[1], 2).is_err());
+        assert!(BlockCyclic::new(0).lay(&[1], 2).is_err() && Tiles([0]).lay(&[1], 2).is_err());
     }
 }

@@ -52,7 +52,7 @@ impl Group {
     /// ```
     /// use superstep::{BlockCyclic, Config};
     ///
-    /// let shape = Config::new().procs(2).run(|g| g.array_with::<f64, _, 2>([5, 3], BlockCyclic::<1>(2)).shape());
+    /// let shape = Config::new().procs(2).run(|g| g.array_with::<f64, _, 2>([5, 3], BlockCyclic::new(2)).shape());
     /// assert_eq!(shape.unwrap(), [5, 3]);
     /// ```
     ///
