@@ -36,6 +36,9 @@
 //! - [`Error`] says in one line what went wrong, where, and what to do; a body may return its own, and
 //!   [`guide::errors`] shows what becomes of it.
 //!
+//! A handle that is dropped sends nothing and waits for nobody: that is told with the group's next boundary, and what all
+//! members have dropped is gone then. The one value whose drop waits is [`paged::Cohering`], which says so.
+//!
 //! Costs are given as in the BSP model: `g` is the time per word of communication, `l` that of an empty boundary, `p`
 //! the number of processors. `superstep probe` measures them.
 

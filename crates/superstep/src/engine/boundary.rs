@@ -80,7 +80,7 @@ impl Core {
         let mut registry = self.registry.borrow_mut();
         registry.keep_fresh();
         if outcome.is_ok() {
-            registry.settle();
+            registry.settle(occasion.is_step);
         } else {
             registry.abandon();
         }

@@ -78,15 +78,20 @@ pub(crate) struct Occasion {
     pub(crate) words: &'static str,
     /// Stands for the words in a fingerprint.
     pub(super) mark: u64,
+    /// Whether it ends a step, in which messages can be sent.
+    pub(super) is_step: bool,
 }
 
 impl Occasion {
+    /// The end of a step.
+    pub(super) const STEP: Self = Self { is_step: true, ..Self::new("step") };
+
     pub(crate) const fn new(words: &'static str) -> Self {
         let (letters, mut mark, mut at) = (words.as_bytes(), 0xCBF2_9CE4_8422_2325u64, 0);
         while at < letters.len() {
             mark = (mark ^ letters[at] as u64).wrapping_mul(0x100_0000_01B3);
             at += 1;
         }
-        Self { words, mark }
+        Self { words, mark, is_step: false }
     }
 }

@@ -15,9 +15,6 @@ use crate::{
 use fabric::Circle;
 use std::{marker::PhantomData, panic::Location, rc::Rc};
 
-/// What the boundary of a plain step is about.
-const STEP: Occasion = Occasion::new("step");
-
 /// A group of processors that step together, as one of them sees it.
 ///
 /// The root group holds all processors of a run; [`split`](Self::split) makes subgroups. A group stays on its
@@ -231,7 +228,7 @@ impl Group {
         core.begin(Location::caller(), Phase::Step);
         let unwinding = Unwinding(core);
         let handed = body(&self.step);
-        let closed = core.boundary(&STEP);
+        let closed = core.boundary(&Occasion::STEP);
         std::mem::forget(unwinding);
         closed?;
         Ok(handed.settle(&mut Settled { core }))

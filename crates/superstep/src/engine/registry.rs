@@ -64,7 +64,7 @@ pub(crate) struct Registry {
     touched: Vec<u32>,
     /// Tenants that have something to hand over.
     pub(super) outgoing: RefCell<Vec<u32>>,
-    /// Tenants that turn at every boundary.
+    /// Tenants that turn at the end of every step.
     turning: Vec<u32>,
     /// Tenants whose contribution was borrowed or written.
     written: Vec<u32>,
@@ -298,15 +298,17 @@ impl Registry {
         std::mem::take(&mut self.buried)
     }
 
-    /// Ends a step that was committed.
+    /// Ends a step that was committed, or another boundary: there nobody has sent anything.
     #[inline]
-    pub(super) fn settle(&mut self) {
+    pub(super) fn settle(&mut self, is_step: bool) {
         self.settle_contributors();
-        let mut buried = std::mem::take(&mut self.buried);
-        for turning in self.turning.iter().filter_map(|&number| self.hooks(number)?.turns.as_ref()) {
-            turning.turn(&mut buried);
+        if is_step {
+            let mut buried = std::mem::take(&mut self.buried);
+            for turning in self.turning.iter().filter_map(|&number| self.hooks(number)?.turns.as_ref()) {
+                turning.turn(&mut buried);
+            }
+            self.buried = buried;
         }
-        self.buried = buried;
         self.touched.clear();
         self.dropped.clear();
     }

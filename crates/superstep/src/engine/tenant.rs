@@ -145,7 +145,7 @@ pub(crate) trait Commits {
     fn commit(&self) -> Result;
 }
 
-/// At the end: a tenant that turns at every boundary.
+/// At the end of a step, and of no other boundary: a tenant that turns.
 pub(crate) trait Turns {
     /// Puts what has come in the place of what the step before brought.
     fn turn(&self, buried: &mut Buried);

@@ -101,8 +101,9 @@ impl<G: Value, T: Value> Abandons for Part<G, T> {
 
 /// Messages between the processors of a group, each a tag and a payload.
 ///
-/// What is sent in a step can be read after its boundary and until the next one; what is not read by then is gone.
-/// Messages come by the rank of their senders and then in the order of sending.
+/// What is sent in a step can be read after its boundary and until the group's next step ends; what is not read by then
+/// is gone. Meanwhile the group may make arrays, split, or hold an epoch. Messages come by the rank of their senders and
+/// then in the order of sending.
 ///
 /// ```
 /// let words = superstep::Config::new().procs(3).run_all(|g| {

@@ -6,7 +6,7 @@ use std::{
     cell::{Cell, RefCell},
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
 };
-use superstep::{Area, ErrorKind, Queue, Sum};
+use superstep::{Area, Block, ErrorKind, Group, Queue, Sum};
 
 /// D2 and S3.
 #[test]
@@ -29,9 +29,40 @@ fn messages_come_by_the_rank_of_their_senders_and_then_in_order_of_sending() {
     });
 }
 
-/// D2: messages of a step can be read until the next boundary and no longer, whatever that boundary is.
+/// D2: a group that makes something, splits or holds an epoch between two steps finds its messages afterwards.
 #[test]
-fn what_is_not_read_by_the_next_boundary_is_gone() {
+fn messages_outlast_every_boundary_but_that_of_a_step() {
+    on_sizes(&SIZES, |g| {
+        let (me, p) = (g.rank(), g.size());
+        let queue = g.queue::<usize, String>();
+        let boundaries: [fn(&mut Group); 9] = [
+            |g| drop(g.area::<u8>(3)),
+            |g| drop(g.array::<u8, Block>(9)),
+            |g| drop(g.paged::<u8, 2>([4, 4], [2, 4])),
+            |g| drop((g.shared(0, Sum), g.queue::<(), ()>(), g.object(1))),
+            |g| drop((g.vector(4, |_| 0), g.hash_map::<u8, u8>())),
+            |g| {
+                g.split(2, |sub| sub.step(|s| s.reduce(1, Sum)));
+            },
+            |g| g.epoch(|_| ()),
+            |g| {
+                let a = g.array::<u8, Block>(9);
+                g.split_on(2, &a, |id| if id == 0 { 0..4 } else { 4..9 }, |_, part| part.local_mut().fill(1));
+            },
+            |g| assert!(g.try_array::<u64, Block>(usize::MAX).is_err()),
+        ];
+        for (round, boundary) in boundaries.into_iter().enumerate() {
+            g.step(|s| (0..p).for_each(|to| s.send(&queue, to, round, format!("from {me}"))));
+            boundary(g);
+            assert_eq!(queue.len(), p, "boundary {round}");
+            assert!(queue.drain().eq((0..p).map(|from| (round, format!("from {from}")))));
+        }
+    });
+}
+
+/// D2: messages of a step can be read until the next one ends and no longer.
+#[test]
+fn what_is_not_read_by_the_end_of_the_next_step_is_gone() {
     on_sizes(&SIZES, |g| {
         let (me, p) = (g.rank(), g.size());
         let queue = g.queue::<(), usize>();

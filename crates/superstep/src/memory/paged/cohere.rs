@@ -38,7 +38,8 @@ use std::panic::Location;
 /// assert_eq!(sums.unwrap(), [8, 12]);
 /// ```
 ///
-/// A call that is dropped is finished there, except by a panic. The group cannot step before:
+/// **Dropping it communicates**: a call that is dropped is finished there, and waits for the others of the set. A panic
+/// does not wait, and then the group cannot go on. The group cannot step before the call is finished:
 ///
 /// ```compile_fail,E0502
 /// superstep::run(|g| {
