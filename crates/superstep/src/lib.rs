@@ -133,7 +133,7 @@ pub mod distributions {
 /// assert_eq!(far.unwrap(), [0]);
 /// ```
 pub mod arrays {
-    pub use crate::memory::{Array, Edge, Gatherer, Halo, OneScatterer, PendingHalo, Place, Scatterer};
+    pub use crate::memory::{Array, Edge, Gatherer, Halo, OneScatterer, PendingHalo, Place, Scatterer, Whole};
 }
 
 /// Sections of arrays and areas: ranges, with a stride or without.

@@ -9,6 +9,7 @@ mod paged;
 mod queue;
 mod section;
 mod shared;
+mod whole;
 
 pub use area::{Area, Source};
 pub(crate) use array::Divisor;
@@ -20,3 +21,4 @@ pub use paged::{Cohering, Paged, Run, RunMut};
 pub use queue::Queue;
 pub use section::{Ends, Section, Strided, strided};
 pub use shared::Shared;
+pub use whole::Whole;

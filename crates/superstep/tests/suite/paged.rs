@@ -251,6 +251,54 @@ fn the_table_of_pages_is_small() {
     });
 }
 
+/// All of an array in row-major order, whatever its blocks, on the one that is named.
+fn comes_whole<const N: usize>(g: &mut Group, shape: [usize; N], block: [usize; N]) {
+    let (a, me, p) = (filled(g, shape, block), g.rank(), g.size());
+    let expected: Vec<u64> = all_indices(shape).into_iter().map(value).collect();
+    assert_eq!((a.len(), a.is_empty()), (expected.len(), expected.is_empty()));
+    assert_eq!((0..p).map(|rank| a.len_of(rank)).sum::<usize>(), a.len());
+    assert_eq!(a.len_of(me), a.owned().count());
+    for root in [0, p / 2, p - 1] {
+        let whole = g.step(|s| s.gather_to(root, &a));
+        assert_eq!(whole, (me == root).then(|| expected.clone()), "{a:?}");
+    }
+}
+
+/// A6 for paged arrays.
+#[test]
+fn one_processor_gets_all_of_an_array() {
+    everywhere(|g| {
+        comes_whole(g, [23], [4]);
+        comes_whole(g, [130], [1]);
+        comes_whole(g, [9, 7], [9, 2]);
+        comes_whole(g, [9, 10], [3, 4]);
+        comes_whole(g, [5, 5], [1, 1]);
+        comes_whole(g, [4, 5, 6], [2, 3, 4]);
+        comes_whole(g, [0, 5], [2, 2]);
+        comes_whole(g, [1], [100]);
+    });
+}
+
+/// X1 and X2: what cannot be brought is refused, and different roots are a divergence.
+#[test]
+fn what_cannot_be_brought_to_one_processor_is_refused() {
+    on_sizes(&[1, 2, 3], |g| {
+        let a = filled(g, [4, 4], [1, 4]);
+        let p = g.size();
+        g.step(|s| check(&s.try_gather_to(p, &a).unwrap_err(), ErrorKind::RankOutOfRange, &["rank"]));
+        if let Some([rows, _]) = a.owned_blocks().next() {
+            let row = a.row_mut(rows.start);
+            g.step(|s| check(&s.try_gather_to(0, &a).unwrap_err(), ErrorKind::StillBorrowed, &["paged array"]));
+            drop(row);
+        }
+        let differ = g.try_step(|s| s.gather_to(s.rank().min(1), &a));
+        match differ {
+            Ok(whole) => assert!(p == 1 && whole.is_some()),
+            Err(error) => check(&error, ErrorKind::CombineMismatch, &["all of paged array"]),
+        }
+    });
+}
+
 /// G7: a subgroup has arrays of its own.
 #[test]
 fn subgroups_have_paged_arrays_of_their_own() {

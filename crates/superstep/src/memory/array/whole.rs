@@ -4,7 +4,7 @@ use super::{Array, layout::Distribution, operator::Operator};
 use crate::{
     engine::{Any, Core, Element, Pending, Step, hash_numbers, type_hash},
     error::{Error, ErrorKind, Result},
-    memory::section::Span,
+    memory::{section::Span, whole::Whole},
 };
 use std::panic::Location;
 
@@ -180,64 +180,6 @@ impl Step {
         Ok(())
     }
 
-    /// Reads the whole array, in row-major order, on member `root` alone, as it is when this step's writes have been
-    /// committed. Collective.
-    ///
-    /// ```
-    /// use superstep::{Config, Cyclic};
-    ///
-    /// let all = Config::new().procs(2).run_all(|g| {
-    ///     let a = g.array::<usize, Cyclic>(4);
-    ///     a.forall_mut(|i, x| *x = i);
-    ///     g.step(|s| s.gather_to(1, &a))
-    /// });
-    /// assert_eq!(all.unwrap(), [None, Some(vec![0, 1, 2, 3])]);
-    /// ```
-    ///
-    /// # Cost
-    ///
-    /// n g for n words on `root`, and two more waits in the boundary.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such member, or if another group made the array; [`try_gather_to`](Self::try_gather_to) returns
-    /// the error.
-    #[track_caller]
-    pub fn gather_to<T: Element, D: Distribution, const N: usize>(
-        &self,
-        root: usize,
-        a: &Array<T, D, N>,
-    ) -> Option<Pending<Vec<T>>> {
-        self.try_gather_to(root, a).unwrap_or_else(|error| error.raise())
-    }
-
-    /// Reads like [`gather_to`](Self::gather_to), or returns why that cannot be done.
-    ///
-    /// ```
-    /// use superstep::{Block, Config, ErrorKind, Local};
-    ///
-    /// let kind = Config::new().procs(2).run(|g| {
-    ///     let a = g.array::<u8, Block>(2);
-    ///     g.step(|s| Local(s.try_gather_to(2, &a).unwrap_err().kind()))
-    /// });
-    /// assert_eq!(kind.unwrap(), ErrorKind::RankOutOfRange);
-    /// ```
-    #[track_caller]
-    pub fn try_gather_to<T: Element, D: Distribution, const N: usize>(
-        &self,
-        root: usize,
-        a: &Array<T, D, N>,
-    ) -> Result<Option<Pending<Vec<T>>>> {
-        let site = Location::caller();
-        a.check_whole(&self.core, site)?;
-        self.core.check_rank(root, site)?;
-        let all = a.shape.map(|extent| Span { first: 0, step: 1, count: extent });
-        let pending = (self.rank() == root).then(|| self.mirror_spans(a, all, Vec::new(), site));
-        let words = format!("all of array {} for rank {root}", a.core.number);
-        self.core.log.add_term(hash_numbers([type_hash::<GatherTo>(), a.core.number.into(), root as u64]), words);
-        Ok(pending)
-    }
-
     /// Writes the whole array, in row-major order, from `values` of member `root`, at the boundary. Collective; the
     /// others give `None`. It counts as an update with [`Any`].
     ///
@@ -310,6 +252,21 @@ impl Step {
         let words = format!("all of array {} from rank {root}", a.core.number);
         self.core.log.add_term(hash_numbers([type_hash::<ScatterFrom>(), a.core.number.into(), root as u64]), words);
         Ok(())
+    }
+}
+
+impl<T: Element, D: Distribution, const N: usize> Whole for Array<T, D, N> {
+    type Element = T;
+
+    fn bring(&self, step: &Step, root: usize, site: &'static Location<'static>) -> Result<Option<Pending<Vec<T>>>> {
+        let core = &step.core;
+        self.check_whole(core, site)?;
+        core.check_rank(root, site)?;
+        let all = self.shape.map(|extent| Span { first: 0, step: 1, count: extent });
+        let pending = (step.rank() == root).then(|| step.mirror_spans(self, all, Vec::new(), site));
+        let words = format!("all of array {} for rank {root}", self.core.number);
+        core.log.add_term(hash_numbers([type_hash::<GatherTo>(), self.core.number.into(), root as u64]), words);
+        Ok(pending)
     }
 }
 

@@ -32,6 +32,20 @@ use std::{any::type_name, ops::Range, panic::Location, rc::Rc};
 /// assert_eq!(sums.unwrap(), [30, 30]);
 /// ```
 ///
+/// What a verb of a [`Step`](crate::Step) does with an [`Array`](crate::Array) is done here by coherence, because that
+/// says who waits for whom:
+///
+/// | `Array` | `Paged` |
+/// |---|---|
+/// | `mirror`, `gather` | [`cohere`](crate::Group::cohere), then [`read_section`](Self::read_section) or [`read`](Self::read) |
+/// | `update`, `scatter` | [`write_section`](Self::write_section) or [`write`](Self::write), then `cohere`; the lowest rank stands, and no operator combines |
+/// | `halo` | `cohere` for the rows at a border, then `read` across it |
+/// | `gather_to` | [`gather_to`](crate::Step::gather_to) |
+/// | `scatter_from` | `write_section` on one, then `cohere` on all |
+/// | `forall` | a loop over [`owned`](Self::owned) or [`owned_blocks`](Self::owned_blocks) |
+/// | `local` | [`row`](Self::row), [`rows`](Self::rows) and [`run`](Self::run): a part is in pages, and not in one piece |
+/// | `split_on`, `assign`, `permute` | nothing: pages stay where they are |
+///
 /// There are one to three dimensions:
 ///
 /// ```compile_fail,E0080
@@ -55,6 +69,42 @@ pub struct Paged<T: Element, const N: usize> {
 }
 
 impl<T: Element, const N: usize> Paged<T, N> {
+    /// How many elements there are in all.
+    ///
+    /// ```
+    /// let len = superstep::Config::new().procs(2).run(|g| g.paged::<u8, 2>([3, 4], [2, 4]).len());
+    /// assert_eq!(len.unwrap(), 12);
+    /// ```
+    pub fn len(&self) -> usize {
+        if self.is_empty() { 0 } else { self.locator.shape.iter().product() }
+    }
+
+    /// Whether there are none.
+    ///
+    /// ```
+    /// let empty = superstep::Config::new().procs(2).run(|g| g.paged::<u8, 2>([3, 0], [2, 4]).is_empty());
+    /// assert!(empty.unwrap());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.locator.shape.contains(&0)
+    }
+
+    /// How many elements member `rank` owns.
+    ///
+    /// ```
+    /// let len = superstep::Config::new().procs(2).run(|g| g.paged::<u8, 2>([3, 4], [2, 4]).len_of(1));
+    /// assert_eq!(len.unwrap(), 4);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If there is no such member.
+    #[track_caller]
+    pub fn len_of(&self, rank: usize) -> usize {
+        self.core.check_rank(rank, Location::caller()).unwrap_or_else(|error| error.raise());
+        self.part.layout.blocks(rank).map(|block| block.iter().map(Range::len).product::<usize>()).sum()
+    }
+
     /// How many elements there are in each dimension.
     ///
     /// ```

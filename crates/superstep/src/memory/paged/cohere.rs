@@ -187,10 +187,7 @@ impl Group {
     ) -> Result<Begun<T, N>> {
         let core = self.core();
         core.check_member(&a.core, "paged array", site)?;
-        if let Some(rank) = a.part.lost.get() {
-            let what = format!("rank {rank} of the group that made this array has left with its part of it");
-            return Err(core.error(ErrorKind::Departed, what, site));
-        }
+        a.check_whole(site)?;
         let (me, channel) = (core.rank(), a.part.channel());
         ranks.iter().try_for_each(|&rank| core.check_rank(rank, site))?;
         if !ranks.contains(&me) {

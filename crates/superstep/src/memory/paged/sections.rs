@@ -3,7 +3,7 @@
 use super::access::Paged;
 use crate::{
     engine::Element,
-    error::ErrorKind,
+    error::{ErrorKind, Result},
     memory::section::{Section, Span},
 };
 use std::panic::Location;
@@ -51,10 +51,16 @@ impl<T: Element, const N: usize> Paged<T, N> {
     pub fn read_into(&self, section: impl Section<N>, values: &mut Vec<T>) {
         let site = Location::caller();
         let spans = self.check_section(&section, site).unwrap_or_else(|error| error.raise());
-        self.check_readable(&spans, site);
         values.clear();
+        self.read_spans(&spans, values, site).unwrap_or_else(|error| error.raise());
+    }
+
+    /// Appends the values of a section.
+    pub(super) fn read_spans(&self, spans: &[Span; N], values: &mut Vec<T>, site: &Location<'_>) -> Result {
+        self.check_readable(spans, site)?;
         values.reserve(spans.iter().map(|span| span.count).product());
-        self.in_order(&spans, |at, len| self.read_run(at, len, values, site));
+        self.in_order(spans, |at, len| self.read_run(at, len, values, site));
+        Ok(())
     }
 
     /// Writes a section in row-major order, whoever owns it.
@@ -113,18 +119,16 @@ impl<T: Element, const N: usize> Paged<T, N> {
     }
 
     /// Refuses to read a section of which something is not present or lent for writing, before any of it is read.
-    fn check_readable(&self, spans: &[Span; N], site: &Location<'_>) {
+    fn check_readable(&self, spans: &[Span; N], site: &Location<'_>) -> Result {
         let (mut missing, mut is_borrowed) = (None, false);
         self.part.layout.pieces(spans, |piece| match self.part.missing(piece.page, piece.range()) {
             Some(offset) => missing = missing.or(Some((piece.page, offset))),
             None => is_borrowed |= self.pages.peek(piece.page, piece.offset).is_none(),
         });
         if let Some((page, offset)) = missing {
-            self.not_present(self.part.layout.index(page, offset), site).raise();
+            return Err(self.not_present(self.part.layout.index(page, offset), site));
         }
-        if is_borrowed {
-            self.still_borrowed(site).raise();
-        }
+        if is_borrowed { Err(self.still_borrowed(site)) } else { Ok(()) }
     }
 
     fn read_run(&self, at: [usize; N], len: usize, values: &mut Vec<T>, site: &Location<'_>) {

@@ -4,7 +4,10 @@ use super::access::Paged;
 use crate::{
     engine::Element,
     error::{Error, ErrorKind},
-    memory::array::Place,
+    memory::{
+        array::Place,
+        section::{Ends, Span},
+    },
 };
 use fabric::{Slice, SliceMut};
 use std::{
@@ -119,7 +122,7 @@ impl<T: Element> Paged<T, 2> {
     /// let sum = superstep::Config::new().procs(1).run(|g| {
     ///     let a = g.paged::<usize, 2>([4, 6], [4, 6]);
     ///     a.rows_mut(1..3).fill(2);
-    ///     a.rows(0..4).iter().sum::<usize>()
+    ///     a.rows(..).iter().sum::<usize>()
     /// });
     /// assert_eq!(sum.unwrap(), 24);
     /// ```
@@ -128,9 +131,10 @@ impl<T: Element> Paged<T, 2> {
     ///
     /// If there are no such rows, and as [`row`](Self::row); owned rows of one block lie in one piece, copies do not.
     #[track_caller]
-    pub fn rows(&self, rows: Range<usize>) -> Run<'_, T> {
+    pub fn rows(&self, rows: impl Ends) -> Run<'_, T> {
         let site = Location::caller();
-        self.run_at([rows.start, 0], 1, self.rows_len(&rows, site), site)
+        let [rows, columns] = self.check_rows(rows, site);
+        self.run_at([rows.first, 0], 1, rows.count * columns.count, site)
     }
 
     /// Lends several rows for writing, one behind the other.
@@ -138,8 +142,8 @@ impl<T: Element> Paged<T, 2> {
     /// ```
     /// let sum = superstep::Config::new().procs(1).run(|g| {
     ///     let a = g.paged::<usize, 2>([4, 6], [4, 6]);
-    ///     a.rows_mut(0..4).fill(2);
-    ///     a.rows(1..3).iter().sum::<usize>()
+    ///     a.rows_mut(..).fill(2);
+    ///     a.rows(1..=2).iter().sum::<usize>()
     /// });
     /// assert_eq!(sum.unwrap(), 24);
     /// ```
@@ -148,9 +152,10 @@ impl<T: Element> Paged<T, 2> {
     ///
     /// As [`rows`](Self::rows), and if a slice of one of them is alive.
     #[track_caller]
-    pub fn rows_mut(&self, rows: Range<usize>) -> RunMut<'_, T> {
+    pub fn rows_mut(&self, rows: impl Ends) -> RunMut<'_, T> {
         let site = Location::caller();
-        self.run_mut_at([rows.start, 0], 1, self.rows_len(&rows, site), site)
+        let [rows, columns] = self.check_rows(rows, site);
+        self.run_mut_at([rows.first, 0], 1, rows.count * columns.count, site)
     }
 
     /// How many elements a row has. Where that is none, no element says whether there is the row.
@@ -162,10 +167,9 @@ impl<T: Element> Paged<T, 2> {
         }
     }
 
-    /// How many elements these rows have, if there are so many rows.
-    fn rows_len(&self, rows: &Range<usize>, site: &Location<'_>) -> usize {
-        let spans = self.check_section(&(rows.clone(), ..), site).unwrap_or_else(|error| error.raise());
-        spans[0].count * spans[1].count
+    /// These rows with all their columns, if there are so many rows.
+    fn check_rows(&self, rows: impl Ends, site: &Location<'_>) -> [Span; 2] {
+        self.check_section(&(rows, ..), site).unwrap_or_else(|error| error.raise())
     }
 }
 
