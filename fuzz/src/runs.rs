@@ -28,9 +28,9 @@ fn next(g: &Group) -> usize {
 
 fn collectives(g: &mut Group) {
     let me = g.rank() as u64;
-    let _ = g.step(|s| (s.reduce(me, Sum), s.prefix(me, Sum), s.prefix_with(vec![me, 1], Each(Max))));
+    let _ = g.step(|s| (s.reduce(me, Sum), s.prefix(me, Sum), s.prefix_inclusive(vec![me, 1], Each(Max))));
     let _ = g.step(|s| (s.broadcast(0, (me == 0).then(|| "word".to_owned())), s.collect(format!("from {me}"))));
-    let _ = g.step(|s| (s.collect_at(1, (me, 'x')), s.exchange((0..s.size()).map(|to| vec![to; 3]).collect())));
+    let _ = g.step(|s| (s.collect_to(1, (me, 'x')), s.exchange((0..s.size()).map(|to| vec![to; 3]).collect())));
     let shared = g.shared(vec![0u32; 4], Each(Sum));
     shared.set(vec![me as u32; 4]);
     let _ = g.step(|s| s.combine(&shared, Each(Max)));
@@ -55,9 +55,9 @@ fn queues(g: &mut Group) {
     let to = next(g);
     let (words, numbers) = (g.queue::<u8, String>(), g.queue::<(), Vec<u64>>());
     g.step(|s| {
-        s.send(&words, to, 7, "some text".to_owned());
-        s.send(&numbers, 0, (), vec![1, 2, 3]);
-        s.send(&words, 0, 8, String::new());
+        s.send(to, &words, 7, "some text".to_owned());
+        s.send(0, &numbers, (), vec![1, 2, 3]);
+        s.send(0, &words, 8, String::new());
     });
     let _ = (words.drain().count(), numbers.drain().count());
     g.step(|_| ());
@@ -94,7 +94,7 @@ fn paged(g: &mut Group) {
     let (me, p) = (g.rank(), g.size());
     let all: Vec<usize> = (0..p).collect();
     let a = g.paged::<u32, 2>([2 * p, 6], [2, 6]);
-    for at in a.owned() {
+    for at in a.indices() {
         a.write(at, me as u32);
     }
     g.cohere(&a, (.., ..), &all);

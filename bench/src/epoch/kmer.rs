@@ -94,7 +94,7 @@ fn count(config: &Config, reads: &Reads, rounds: u64) -> Result<Sample> {
             is_right &= table.count(g) == reads.counts.len();
         });
         let mut mine = Vec::with_capacity(table.owned_count());
-        table.for_each(|&word, &mut count| mine.push((word, count)));
+        table.forall_mut(|&word, &mut count| mine.push((word, count)));
         mine.sort_unstable();
         let expected = reads.counts.iter().filter(|(word, _)| table.owner(word) == rank);
         is_right &= expected.eq(&mine);

@@ -98,7 +98,7 @@ pub fn on_sizes<R: Outcome<T>, T: Send>(sizes: &[usize], claim: impl Fn(&mut Gro
 ///
 /// let claim = |g: &mut superstep::Group| {
 ///     let queue = g.queue::<(), ()>();
-///     g.step(|s| s.send(&queue, 99, (), ()));
+///     g.step(|s| s.send(99, &queue, (), ()));
 /// };
 /// testing::failing(&[2, 3], claim, |context, error| {
 ///     assert_eq!(error.kind(), ErrorKind::RankOutOfRange, "{context}");

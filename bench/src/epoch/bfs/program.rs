@@ -69,7 +69,7 @@ fn search(g: &mut Group, graph: &Graph, root: usize) {
     let mut reached = Vec::new();
     for level in 0.. {
         reached.clear();
-        graph.for_each(|v, vertex| {
+        graph.forall_mut(|v, vertex| {
             if vertex.value.level == level {
                 reached.push(v);
             }
@@ -84,7 +84,7 @@ fn search(g: &mut Group, graph: &Graph, root: usize) {
 /// The whole tree, on every processor.
 fn tree(g: &mut Group, graph: &Graph) -> Tree {
     let mut mine = Vec::new();
-    graph.for_each(|_, vertex| mine.push([vertex.value.parent, vertex.value.level]));
+    graph.forall_mut(|_, vertex| mine.push([vertex.value.parent, vertex.value.level]));
     let all = g.step(|s| s.collect_slice(&mine));
     let (parents, levels) = all.concat().into_iter().map(|[parent, level]| (parent, level)).unzip();
     Tree { parents, levels }
@@ -106,7 +106,7 @@ pub(super) fn measure(config: &Config, of: &Kronecker, searches: u64) -> Result<
         let seconds = watched(searches, |watch| {
             let root = of.root(number);
             number += 1;
-            graph.for_each(|_, vertex| vertex.value = NOT_YET);
+            graph.forall_mut(|_, vertex| vertex.value = NOT_YET);
             g.step(|_| ());
             watch.time(|| search(g, &graph, root));
             let tree = tree(g, &graph);

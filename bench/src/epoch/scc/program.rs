@@ -107,7 +107,7 @@ fn graph(g: &mut Group, mesh: &Mesh) -> Graph {
 
 /// Makes everything as it was before.
 fn reset(graph: &Graph) {
-    graph.for_each(|_, vertex| {
+    graph.forall_mut(|_, vertex| {
         let leaving = vertex.edges().iter().filter(|edge| edge.value).count() as u32;
         let entering = vertex.edges().len() as u32 - leaving;
         vertex.value = State { leaving, entering, ..State::new() };
@@ -125,7 +125,7 @@ fn solve(g: &mut Group, graph: &Graph) -> usize {
     g.epoch(|e| graph.owned().for_each(|v| graph.visit(e, v, (), trim)));
     for round in 0.. {
         let mut left = Vec::new();
-        graph.for_each(|v, vertex| {
+        graph.forall_mut(|v, vertex| {
             vertex.value.pivot = NONE;
             if vertex.value.is_left() {
                 left.push(v);
@@ -138,7 +138,7 @@ fn solve(g: &mut Group, graph: &Graph) -> usize {
         g.epoch(|e| pivots.iter().for_each(|&pivot| graph.visit(e, pivot, pivot, reach)));
         g.epoch(|e| pivots.iter().for_each(|&pivot| graph.visit(e, pivot, pivot, mark)));
         g.epoch(|e| {
-            graph.for_each(|_, vertex| {
+            graph.forall_mut(|_, vertex| {
                 if !vertex.value.is_left() && vertex.value.pivot != NONE {
                     vertex.value.pivot = NONE;
                     tell(vertex, |neighbour, is_leaving| graph.visit(e, neighbour, is_leaving, lose));
@@ -152,7 +152,7 @@ fn solve(g: &mut Group, graph: &Graph) -> usize {
 /// Whether all vertices of this processor are with those of their component, and how many components lie here.
 fn check(graph: &Graph, mesh: &Mesh) -> (bool, usize, Vec<u64>) {
     let (mut is_right, mut count, mut found) = (true, 0, Vec::new());
-    graph.for_each(|v, vertex| {
+    graph.forall_mut(|v, vertex| {
         let component = vertex.value.component;
         is_right &= mesh.components.get(component) == Some(&mesh.components[v]);
         count += usize::from(component == v);

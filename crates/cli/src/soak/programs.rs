@@ -73,7 +73,7 @@ fn queues(g: &mut Group, seed: u64) -> Made {
     let (rank, size) = (g.rank(), g.size());
     let queue = g.queue::<u32, Vec<u64>>();
     for value in numbers(seed).take(100) {
-        g.step(|s| (0..size).for_each(|to| s.send(&queue, to, rank as u32, vec![value; 1 + to])));
+        g.step(|s| (0..size).for_each(|to| s.send(to, &queue, rank as u32, vec![value; 1 + to])));
         let came: Vec<(u32, Vec<u64>)> = queue.drain().collect();
         let expected: Vec<_> = (0..size as u32).map(|from| (from, vec![value; 1 + rank])).collect();
         expect("the messages", came, expected)?;

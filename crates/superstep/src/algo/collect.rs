@@ -15,8 +15,8 @@ use std::{
 verbs! {
     CollectValues "collect"
     CollectSlices "collect_slice"
-    CollectValuesAt "collect_at"
-    CollectSlicesAt "collect_slice_at"
+    CollectValuesTo "collect_to"
+    CollectSlicesTo "collect_slice_to"
 }
 
 /// One value from each member of which something is expected, by the verb `V`.
@@ -143,7 +143,7 @@ impl Step {
         pending
     }
 
-    fn collect_at_as<V: Verb, T: Send + 'static, K: Codec<T>>(
+    fn collect_to_as<V: Verb, T: Send + 'static, K: Codec<T>>(
         &self,
         root: usize,
         value: T,
@@ -192,7 +192,7 @@ impl Step {
     /// Gives everybody's value to `root`, in rank order; everybody else gets `None`. Collective.
     ///
     /// ```
-    /// let ranks = superstep::Config::new().procs(2).run_all(|g| g.step(|s| s.collect_at(1, s.rank())));
+    /// let ranks = superstep::Config::new().procs(2).run_all(|g| g.step(|s| s.collect_to(1, s.rank())));
     /// assert_eq!(ranks.unwrap(), [None, Some(vec![0, 1])]);
     /// ```
     ///
@@ -200,18 +200,25 @@ impl Step {
     ///
     /// p n g at the root and n g elsewhere, for n words each.
     #[track_caller]
-    pub fn collect_at<T: Value>(&self, root: usize, value: T) -> Pending<Option<Vec<T>>> {
-        self.collect_at_as::<CollectValuesAt, T, AsValue>(root, value, Location::caller())
+    pub fn collect_to<T: Value>(&self, root: usize, value: T) -> Pending<Option<Vec<T>>> {
+        self.collect_to_as::<CollectValuesTo, T, AsValue>(root, value, Location::caller())
     }
 
-    /// Gives everybody's slice to `root`, in rank order; lengths may differ. See [`collect_at`](Self::collect_at).
+    /// Gives everybody's slice to `root`, in rank order; lengths may differ. See [`collect_to`](Self::collect_to).
     ///
     /// ```
-    /// let lists = superstep::Config::new().procs(2).run(|g| g.step(|s| s.collect_slice_at(0, &[7, 8][s.rank()..])));
+    /// let lists = superstep::Config::new().procs(2).run(|g| g.step(|s| s.collect_slice_to(0, &[7, 8][s.rank()..])));
     /// assert_eq!(lists.unwrap(), Some(vec![vec![7, 8], vec![8]]));
     /// ```
     #[track_caller]
-    pub fn collect_slice_at<T: Element>(&self, root: usize, slice: &[T]) -> Pending<Option<Vec<Vec<T>>>> {
-        self.collect_at_as::<CollectSlicesAt, Vec<T>, AsElements>(root, slice.to_vec(), Location::caller())
+    pub fn collect_slice_to<T: Element>(&self, root: usize, slice: &[T]) -> Pending<Option<Vec<Vec<T>>>> {
+        self.collect_to_as::<CollectSlicesTo, Vec<T>, AsElements>(root, slice.to_vec(), Location::caller())
+    }
+
+    /// The older name of [`collect_to`](Self::collect_to).
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn collect_at<T: Value>(&self, root: usize, value: T) -> Pending<Option<Vec<T>>> {
+        self.collect_to(root, value)
     }
 }

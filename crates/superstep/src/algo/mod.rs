@@ -5,9 +5,9 @@
 //! |---|---|---|---|
 //! | `broadcast` | one | all | small: with the boundary; long: n g, in two phases 2 n g + l |
 //! | `reduce`, `reduce_to` | all | all, one | small: with the boundary; n g log p |
-//! | `prefix`, `prefix_with` | all | all | the same |
+//! | `prefix`, `prefix_inclusive` | all | all | the same |
 //! | `collect` | all | all | p n g |
-//! | `collect_at` | all | one | p n g there, n g elsewhere |
+//! | `collect_to` | all | one | p n g there, n g elsewhere |
 //! | `deal` | one | each its part | p n g there, n g elsewhere |
 //! | `exchange` | all | each its part | p n g |
 //!

@@ -15,7 +15,7 @@ verbs! {
     Reduce "reduce"
     ReduceTo "reduce_to"
     Prefix "prefix"
-    PrefixWith "prefix_with"
+    PrefixInclusive "prefix_inclusive"
 }
 
 /// A value that is combined once, without a variable, by the verb `V`.
@@ -139,16 +139,22 @@ impl Step {
     /// Yields what the ranks below and this one contributed, combined in rank order. Collective.
     ///
     /// ```
-    /// let sums = superstep::Config::new().procs(3).run_all(|g| g.step(|s| s.prefix_with(10, superstep::Sum)));
+    /// let sums = superstep::Config::new().procs(3).run_all(|g| g.step(|s| s.prefix_inclusive(10, superstep::Sum)));
     /// assert_eq!(sums.unwrap(), [10, 20, 30]);
     /// ```
     ///
     /// # Cost
     ///
     /// As [`reduce`](Self::reduce).
-    pub fn prefix_with<T: Value, C: Combine<T>>(&self, value: T, op: C) -> Pending<T> {
-        let mut fold = Fold::<PrefixWith, _, _>::new(Needs::Before, value, op);
+    pub fn prefix_inclusive<T: Value, C: Combine<T>>(&self, value: T, op: C) -> Pending<T> {
+        let mut fold = Fold::<PrefixInclusive, _, _>::new(Needs::Before, value, op);
         fold.adds_own = true;
         self.core.place(fold, op.mark())
+    }
+
+    /// The older name of [`prefix_inclusive`](Self::prefix_inclusive).
+    #[doc(hidden)]
+    pub fn prefix_with<T: Value, C: Combine<T>>(&self, value: T, op: C) -> Pending<T> {
+        self.prefix_inclusive(value, op)
     }
 }

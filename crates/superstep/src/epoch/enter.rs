@@ -67,15 +67,15 @@ impl Group {
         run_epoch(self.core(), tuning, body, Location::caller()).unwrap_or_else(|error| error.raise())
     }
 
-    /// Runs an epoch like [`epoch_with`](Self::epoch_with), and returns the group's error if there is one. Every member
-    /// gets the same error, and the group can go on; an object whose method has panicked cannot be used any more.
+    /// Runs an epoch like [`epoch`](Self::epoch), and returns the group's error if there is one. Every member gets the
+    /// same error, and the group can go on; an object whose method has panicked cannot be used any more.
     ///
     /// ```
-    /// use superstep::{Config, ErrorKind, Tuning};
+    /// use superstep::{Config, ErrorKind};
     ///
     /// let kinds = Config::new().procs(2).run_all(|g| {
     ///     let object = g.object(());
-    ///     let error = g.try_epoch(Tuning::new(), |e| {
+    ///     let error = g.try_epoch(|e| {
     ///         if e.rank() == 0 { e.send(1, &object, 5, |_, _, x| assert_eq!(x, 6)) }
     ///     });
     ///     g.step(|_| ());
@@ -84,7 +84,25 @@ impl Group {
     /// assert_eq!(kinds.unwrap(), [ErrorKind::RemotePanic; 2]);
     /// ```
     #[track_caller]
-    pub fn try_epoch<R>(&mut self, tuning: Tuning, body: impl FnOnce(&Epoch) -> R) -> Result<R> {
+    pub fn try_epoch<R>(&mut self, body: impl FnOnce(&Epoch) -> R) -> Result<R> {
+        run_epoch(self.core(), Tuning::default(), body, Location::caller())
+    }
+
+    /// Runs an epoch like [`epoch_with`](Self::epoch_with), and returns the group's error if there is one.
+    ///
+    /// ```
+    /// use superstep::{Config, ErrorKind, Tuning};
+    ///
+    /// let error = Config::new().procs(2).run(|g| {
+    ///     let object = g.object(());
+    ///     g.try_epoch_with(Tuning::new().nesting(2), |e| {
+    ///         if e.rank() == 0 { e.send(1, &object, (), |_, _, ()| panic!("no")) }
+    ///     })
+    /// });
+    /// assert_eq!(error.unwrap_err().kind(), ErrorKind::RemotePanic);
+    /// ```
+    #[track_caller]
+    pub fn try_epoch_with<R>(&mut self, tuning: Tuning, body: impl FnOnce(&Epoch) -> R) -> Result<R> {
         run_epoch(self.core(), tuning, body, Location::caller())
     }
 }

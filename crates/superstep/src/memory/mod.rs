@@ -6,6 +6,7 @@ mod copy;
 mod making;
 mod owned;
 mod paged;
+mod place;
 mod queue;
 mod section;
 mod shared;
@@ -14,10 +15,11 @@ mod whole;
 pub use area::{Area, Source};
 pub(crate) use array::Divisor;
 pub use array::{
-    Array, Block, BlockCyclic, Cyclic, Distribution, Edge, Gatherer, Halo, Irregular, OneScatterer, PendingHalo, Place,
+    Array, Block, BlockCyclic, Cyclic, Distribution, Edge, Gatherer, Halo, Irregular, OneScatterer, PendingHalo,
     Scatterer, Tiles,
 };
 pub use paged::{Cohering, Paged, Run, RunMut};
+pub use place::Place;
 pub use queue::Queue;
 pub use section::{Ends, Section, Strided, strided};
 pub use shared::Shared;

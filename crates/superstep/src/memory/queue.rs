@@ -101,14 +101,14 @@ impl<G: Value, T: Value> Abandons for Part<G, T> {
 
 /// Messages between the processors of a group, each a tag and a payload.
 ///
-/// What is sent in a step can be read after its boundary and until the group's next step ends; what is not read by then
-/// is gone. Meanwhile the group may make arrays, split, or hold an epoch. Messages come by the rank of their senders and
-/// then in the order of sending.
+/// What is sent in a step can be read after its boundary and until the group's next step ends; what is not read by
+/// then is gone. Meanwhile the group may make arrays, split, or hold an epoch. Messages come by the rank of their
+/// senders and then in the order of sending.
 ///
 /// ```
 /// let words = superstep::Config::new().procs(3).run_all(|g| {
 ///     let queue = g.queue::<usize, String>();
-///     g.step(|s| s.send(&queue, 0, s.rank(), format!("from {}", s.rank())));
+///     g.step(|s| s.send(0, &queue, s.rank(), format!("from {}", s.rank())));
 ///     queue.drain().map(|(tag, word)| format!("{tag}: {word}")).collect::<Vec<_>>()
 /// });
 /// assert_eq!(words.unwrap()[0], ["0: from 0", "1: from 1", "2: from 2"]);
@@ -133,7 +133,7 @@ impl Group {
     /// ```
     /// let counts = superstep::Config::new().procs(2).run_all(|g| {
     ///     let queue = g.queue::<(), u32>();
-    ///     g.step(|s| s.send(&queue, 1, (), 5));
+    ///     g.step(|s| s.send(1, &queue, (), 5));
     ///     queue.len()
     /// });
     /// assert_eq!(counts.unwrap(), [0, 2]);
@@ -162,7 +162,7 @@ impl<G: Value, T: Value> Queue<G, T> {
     /// ```
     /// let sum = superstep::Config::new().procs(3).run(|g| {
     ///     let queue = g.queue::<(), usize>();
-    ///     g.step(|s| s.send(&queue, 0, (), s.rank()));
+    ///     g.step(|s| s.send(0, &queue, (), s.rank()));
     ///     queue.drain().map(|(_, value)| value).sum::<usize>()
     /// });
     /// assert_eq!(sum.unwrap(), 3);
@@ -176,7 +176,7 @@ impl<G: Value, T: Value> Queue<G, T> {
     /// ```
     /// let lens = superstep::Config::new().procs(2).run(|g| {
     ///     let queue = g.queue::<(), u8>();
-    ///     g.step(|s| s.send(&queue, 0, (), 1));
+    ///     g.step(|s| s.send(0, &queue, (), 1));
     ///     let before = queue.len();
     ///     queue.drain().next();
     ///     (before, queue.len())
@@ -192,7 +192,7 @@ impl<G: Value, T: Value> Queue<G, T> {
     /// ```
     /// let empty = superstep::Config::new().procs(2).run_all(|g| {
     ///     let queue = g.queue::<(), u8>();
-    ///     g.step(|s| s.send(&queue, 0, (), 1));
+    ///     g.step(|s| s.send(0, &queue, (), 1));
     ///     queue.is_empty()
     /// });
     /// assert_eq!(empty.unwrap(), [false, true]);
@@ -214,7 +214,7 @@ impl Step {
     /// ```
     /// let words = superstep::Config::new().procs(2).run_all(|g| {
     ///     let queue = g.queue::<char, usize>();
-    ///     g.step(|s| s.send(&queue, 1 - s.rank(), 'a', s.rank()));
+    ///     g.step(|s| s.send(1 - s.rank(), &queue, 'a', s.rank()));
     ///     queue.drain().collect::<Vec<_>>()
     /// });
     /// assert_eq!(words.unwrap(), [[('a', 1)], [('a', 0)]]);
@@ -229,8 +229,8 @@ impl Step {
     /// If there is no such member, or if another group made the queue. [`try_send`](Self::try_send) returns the error.
     #[track_caller]
     #[inline]
-    pub fn send<G: Value, T: Value>(&self, queue: &Queue<G, T>, to: usize, tag: G, value: T) {
-        self.try_send(queue, to, tag, value).unwrap_or_else(|error| error.raise());
+    pub fn send<G: Value, T: Value>(&self, to: usize, queue: &Queue<G, T>, tag: G, value: T) {
+        self.try_send(to, queue, tag, value).unwrap_or_else(|error| error.raise());
     }
 
     /// Sends like [`send`](Self::send), or returns why that cannot be done.
@@ -240,13 +240,13 @@ impl Step {
     ///
     /// let kind = Config::new().procs(2).run(|g| {
     ///     let queue = g.queue::<(), ()>();
-    ///     g.step(|s| Local(s.try_send(&queue, 2, (), ()).unwrap_err().kind()))
+    ///     g.step(|s| Local(s.try_send(2, &queue, (), ()).unwrap_err().kind()))
     /// });
     /// assert_eq!(kind.unwrap(), ErrorKind::RankOutOfRange);
     /// ```
     #[track_caller]
     #[inline]
-    pub fn try_send<G: Value, T: Value>(&self, queue: &Queue<G, T>, to: usize, tag: G, value: T) -> Result {
+    pub fn try_send<G: Value, T: Value>(&self, to: usize, queue: &Queue<G, T>, tag: G, value: T) -> Result {
         self.core.check_member(&queue.core, "queue", Location::caller())?;
         self.core.check_rank(to, Location::caller())?;
         if !queue.part.has_sent.get() {

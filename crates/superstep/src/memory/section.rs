@@ -3,6 +3,7 @@
 //! A section is a range of indices in each dimension, with or without a stride. Its elements come in row-major order:
 //! the last dimension runs fastest.
 
+use super::place::Place;
 use crate::error::ErrorKind;
 use std::{
     fmt::Debug,
@@ -74,6 +75,13 @@ type BadSection = (ErrorKind, String);
             it is `(0..2, ..)`"
 )]
 pub trait Section<const N: usize>: Debug {
+    /// What a place in it is: a `usize` in a range, `[usize; N]` where there is a range for each dimension.
+    type At: Place<N>;
+
+    /// The place with these indices.
+    #[doc(hidden)]
+    fn at(indices: [usize; N]) -> Self::At;
+
     /// Its indices in something of this shape.
     #[doc(hidden)]
     fn spans(&self, shape: &[usize; N]) -> Result<[Span; N], BadSection>;
@@ -160,6 +168,12 @@ fn downwards(
 macro_rules! ranges {
     ($($type:ty),*) => { $(
         impl Section<1> for $type {
+            type At = usize;
+
+            fn at([index]: [usize; 1]) -> usize {
+                index
+            }
+
             fn spans(&self, shape: &[usize; 1]) -> Result<[Span; 1], BadSection> {
                 Ok([upwards(self.ends(), 1, shape[0], || format!("{self:?}"))?])
             }
@@ -227,6 +241,12 @@ impl Strided {
 }
 
 impl Section<1> for Strided {
+    type At = usize;
+
+    fn at([index]: [usize; 1]) -> usize {
+        index
+    }
+
     fn spans(&self, shape: &[usize; 1]) -> Result<[Span; 1], BadSection> {
         let step = self.by.unsigned_abs();
         let span = match self.by {
@@ -240,6 +260,12 @@ impl Section<1> for Strided {
 
 /// One range for each dimension.
 impl<const N: usize> Section<N> for [Range<usize>; N] {
+    type At = [usize; N];
+
+    fn at(indices: [usize; N]) -> [usize; N] {
+        indices
+    }
+
     fn spans(&self, shape: &[usize; N]) -> Result<[Span; N], BadSection> {
         let mut spans = [Span { first: 0, step: 1, count: 0 }; N];
         for ((span, range), &extent) in spans.iter_mut().zip(self).zip(shape) {
@@ -252,6 +278,12 @@ impl<const N: usize> Section<N> for [Range<usize>; N] {
 macro_rules! tuples {
     ($($count:literal: $($name:ident $at:tt),+;)*) => { $(
         impl<$($name: Section<1>),+> Section<$count> for ($($name,)+) {
+            type At = [usize; $count];
+
+            fn at(indices: [usize; $count]) -> [usize; $count] {
+                indices
+            }
+
             fn spans(&self, shape: &[usize; $count]) -> Result<[Span; $count], BadSection> {
                 Ok([$(self.$at.spans(&[shape[$at]])?[0]),+])
             }

@@ -14,9 +14,9 @@ use std::panic::Location;
 /// fn on_leader<A: Whole>(g: &mut Group, a: &A) -> Option<Vec<A::Element>> { g.step(|s| s.gather_to(0, a)) }
 /// let lens = Config::new().procs(2).run(|g| {
 ///     let (dealt, paged) = (g.array::<u8, Cyclic>(5), g.paged::<u8, 2>([2, 3], [1, 3]));
-///     [on_leader(g, &dealt).unwrap().len(), on_leader(g, &paged).unwrap().len()]
+///     [on_leader(g, &dealt), on_leader(g, &paged)].map(|all| all.map(|all| all.len()))
 /// });
-/// assert_eq!(lens.unwrap(), [5, 6]);
+/// assert_eq!(lens.unwrap(), [Some(5), Some(6)]);
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no array that lies spread over a group",

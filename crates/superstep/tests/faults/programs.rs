@@ -64,7 +64,7 @@ fn queues(g: &mut Group, token: &Arc<()>) -> Vec<u64> {
     for round in 0..5 {
         g.step(|s| {
             for to in 0..s.size() {
-                s.send(&queue, to, round, vec![s.rank() as u64; to + 1]);
+                s.send(to, &queue, round, vec![s.rank() as u64; to + 1]);
             }
         });
         seen.extend(queue.drain().map(|(tag, values)| total(&values).wrapping_add(tag)));

@@ -98,8 +98,9 @@ where
             }
             Deed::Own { index, number } => self.set(self.place(*index), numbered(*number)),
             Deed::Forall { section, number } => {
-                let add = |at: [usize; N], x: &mut T| note(x, &numbered(*number + self.index(at) as u64));
-                self.forall_nd_in(cuts(section).section(), add);
+                self.forall_mut_in(cuts(section).section(), |at, x| {
+                    note(x, &numbered(*number + self.index(at) as u64));
+                });
             }
             Deed::Update { section, number, op: None } => {
                 s.update(self, cuts(section).section(), &values(*number, count(section)));

@@ -25,7 +25,7 @@ impl<T: Word> With<T> for Folding<'_, T> {
         T::came(match fold {
             Fold::Reduce => s.reduce(value, op),
             Fold::Prefix => s.prefix(value, op),
-            Fold::PrefixWith => s.prefix_with(value, op),
+            Fold::PrefixWith => s.prefix_inclusive(value, op),
         })
     }
 }
@@ -74,8 +74,8 @@ pub(crate) fn call(s: &Step, call: &Call, things: &Things<'_>) -> Option<Came> {
             value => came(|came| came.6 = Some(s.collect(value.clone()))),
         },
         Call::CollectAt { root, values } => match &values[me] {
-            Value::List(list) => came(|came| came.7 = (None, None, Some(s.collect_slice_at(*root, list)))),
-            value => came(|came| came.7 = (Some(s.collect_at(*root, value.clone())), None, None)),
+            Value::List(list) => came(|came| came.7 = (None, None, Some(s.collect_slice_to(*root, list)))),
+            value => came(|came| came.7 = (Some(s.collect_to(*root, value.clone())), None, None)),
         },
         Call::Deal { root, values } => match lists(values) {
             Some(lists) => Word::came(s.deal_slices(*root, is_root(root).then_some(&lists[..]))),

@@ -109,7 +109,7 @@ fn wrong(s: &Step, misuse: Misuse, scope: &Scope<'_>) {
         Misuse::GetFromNobody { area } => ignore(s.get(nobody, &areas[area], 0..1)),
         Misuse::GetBeyond { area, from } => ignore(s.get(from, &areas[area], 0..=areas[area].len_of(from))),
         Misuse::MoveBeyond { area, to } => s.hp_put(to, vec![1, 2], &areas[area], areas[area].len_of(to)),
-        Misuse::SendToNobody { queue } => s.send(&queues[queue], nobody, 0, String::new()),
+        Misuse::SendToNobody { queue } => s.send(nobody, &queues[queue], 0, String::new()),
         Misuse::PutToOuter { level, area } => s.put(0, &[1], &scope.above(level).areas[area], 0),
         Misuse::GatherBeyond { array }
         | Misuse::ScatterBeyond { array }

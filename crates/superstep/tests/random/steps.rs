@@ -128,7 +128,7 @@ fn perform(s: &Step, act: &Act, scope: &Scope<'_>) -> Option<Read> {
         Act::Get { from, area, cut: at } => {
             return Some((Some(s.get(*from, &areas[*area], cut(*at))), None, None, None, None));
         }
-        Act::Send { queue, to, tag, text } => s.send(&queues[*queue], *to, *tag, text.clone()),
+        Act::Send { queue, to, tag, text } => s.send(*to, &queues[*queue], *tag, text.clone()),
         Act::Write { level, variable, value } => scope.above(*level).variables[*variable].set(value),
         Act::Own { area, at, value } => areas[*area].local_mut()[*at] = *value,
         Act::Array { array, deed } => return scope.things.array(*array).perform(s, deed),
@@ -146,7 +146,7 @@ pub(crate) fn refuse(s: &Step, misuse: Misuse, scope: &Scope<'_>) -> Error {
         Misuse::GetFromNobody { area } => s.try_get(nobody, &areas[area], 0..1).err(),
         Misuse::GetBeyond { area, from } => s.try_get(from, &areas[area], 0..=areas[area].len_of(from)).err(),
         Misuse::MoveBeyond { area, to } => s.try_hp_put(to, vec![1, 2], &areas[area], areas[area].len_of(to)).err(),
-        Misuse::SendToNobody { queue } => s.try_send(&queues[queue], nobody, 0, String::new()).err(),
+        Misuse::SendToNobody { queue } => s.try_send(nobody, &queues[queue], 0, String::new()).err(),
         Misuse::PutToOuter { level, area } => s.try_put(0, &[1], &scope.above(level).areas[area], 0).err(),
         Misuse::GatherBeyond { array }
         | Misuse::ScatterBeyond { array }

@@ -104,7 +104,7 @@ fn scatters_sends_and_exchanges_of_a_body_that_unwinds_are_never_seen() {
         unwound(g, |s| {
             s.scatter_one(&array, &all, 1, Sum);
             for to in 0..p {
-                s.send(&queue, to, 1, vec![1; LONG]);
+                s.send(to, &queue, 1, vec![1; LONG]);
             }
             let _ = s.exchange(vec![vec![1u64; LONG]; p]);
             let _ = (s.collect(vec![3u8; LONG]), s.broadcast(0, Some(vec![4u8; LONG])));
@@ -293,11 +293,11 @@ fn what_unwinds_when_it_is_dropped_does_not_keep_the_rest_from_being_undone() {
         let (x, queue) = (g.shared(5, Sum), g.queue::<(), usize>());
         unwound(g, |s| {
             x.set(7);
-            s.send(&queue, me, (), 7);
+            s.send(me, &queue, (), 7);
             let _ = s.exchange((0..p).map(|to| Touchy(p > 1 && to == (me + 1) % p)).collect());
         });
         assert_eq!(x.get(), 5);
-        g.step(|s| s.send(&queue, (me + 1) % p, (), me));
+        g.step(|s| s.send((me + 1) % p, &queue, (), me));
         assert_eq!((x.get(), queue.drain().count()), (5, 1));
     });
 }
@@ -309,9 +309,9 @@ fn what_unwinds_when_it_is_dropped_does_not_end_the_program() {
         let (queue, area) = (g.queue::<(), Touchy>(), g.area::<usize>(LONG));
         unwound(g, |s| {
             s.put((s.rank() + 1) % s.size(), &vec![7; LONG], &area, 0);
-            s.send(&queue, 0, (), Touchy(true));
+            s.send(0, &queue, (), Touchy(true));
         });
-        g.step(|s| s.send(&queue, 0, (), Touchy(false)));
+        g.step(|s| s.send(0, &queue, (), Touchy(false)));
         assert_eq!(queue.len(), if g.is_leader() { g.size() } else { 0 });
         assert!(area.local().iter().all(|&x| x == 0));
     });
@@ -345,8 +345,8 @@ fn a_collective_call_that_is_refused_half_way_may_be_made_again() {
                 let parts = first.unwrap_or_else(|_| s.exchange(whole.clone()));
                 let first = catch_unwind(AssertUnwindSafe(|| s.deal(0, Some(half.clone()))));
                 let dealt = first.unwrap_or_else(|_| s.deal(0, Some(whole.clone())));
-                let first = catch_unwind(AssertUnwindSafe(|| s.collect_at(0, Fussy(bad))));
-                let collected = first.unwrap_or_else(|_| s.collect_at(0, whole[0]));
+                let first = catch_unwind(AssertUnwindSafe(|| s.collect_to(0, Fussy(bad))));
+                let collected = first.unwrap_or_else(|_| s.collect_to(0, whole[0]));
                 (parts, dealt, collected)
             });
             assert_eq!(parts.len(), p);

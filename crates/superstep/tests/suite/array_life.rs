@@ -235,10 +235,9 @@ fn those_who_stay_find_their_own_elements_where_they_were() {
                 assert_eq!((0..line.len()).filter(|&i| line.is_owned(i)).collect::<Vec<_>>(), owned);
                 assert!(owned.iter().all(|&i| line.get(i) == i && line.global(line.offset(i)) == Some(i)));
                 let mut down = Vec::new();
-                line.forall_in(superstep::strided(.., -1), |i, _| down.push(i));
+                line.forall_mut_in(superstep::strided(.., -1), |i, _| down.push(i));
                 assert!(down.iter().rev().eq(&owned));
-                sheet.forall_nd(|at, x| assert_eq!(*x, 5 * at[0] + at[1]));
-                sheet.forall_nd_in((.., ..), |at, x| assert_eq!(*x, 5 * at[0] + at[1]));
+                sheet.forall_mut_in((.., ..), |at, x| assert_eq!(*x, 5 * at[0] + at[1]));
             }
         });
     });

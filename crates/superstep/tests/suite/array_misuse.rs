@@ -141,12 +141,12 @@ fn sections_that_make_no_sense_are_refused() {
     });
     failing(
         &[1, 2],
-        |g| g.array::<u8, Block>(4).forall_in(2..5, |_, _| ()),
+        |g| g.array::<u8, Block>(4).forall_mut_in(2..5, |_, _| ()),
         |_, error| check(&error, ErrorKind::OutOfBounds, &["section 2..5 of 4 elements", file!()]),
     );
     failing(
         &[1, 2],
-        |g| g.array_with::<u8, _, 2>([4, 4], Block::new()).forall_nd_in((.., strided(.., 0)), |_, _| ()),
+        |g| g.array_with::<u8, _, 2>([4, 4], Block::new()).forall_mut_in((.., strided(.., 0)), |_, _| ()),
         |_, error| check(&error, ErrorKind::BadSection, &["has a stride of 0", file!()]),
     );
 }

@@ -240,7 +240,7 @@ fn arrays_go_together_with_everything_else_in_a_step() {
         for round in 0..4u64 {
             let (sections, values, got, total) = g.step(|s| {
                 s.put(next, &[round, me as u64], &area, 0);
-                s.send(&queue, next, 1, format!("{me} in {round}"));
+                s.send(next, &queue, 1, format!("{me} in {round}"));
                 count.set(1);
                 s.scatter_one(&a, &[3, 10, 3], round, Sum);
                 let values = s.gather(&a, &[3, 10]);

@@ -120,7 +120,7 @@ fn a_permutation_of_tiles_leaves_their_padding_alone() {
     on_sizes(&SIZES, |g| {
         let (a, to) = (g.array_with([5, 3], Tiles([2, 2])), g.array_with([5, 3], Tiles([2, 2])));
         fill(&a);
-        to.forall_nd(|[i, j], place| *place = 14 - (3 * i + j));
+        to.forall_mut_in((.., ..), |[i, j], place| *place = 14 - (3 * i + j));
         g.step(|s| s.permute(&a, &a, &to));
         let mut turned = expected(15);
         turned.reverse();

@@ -165,8 +165,9 @@ fn a_shape_with_a_0_in_it_has_no_elements() {
         check(me, &made(g, [usize::MAX, usize::MAX, 0], Block::<2>), &none);
         check(me, &made(g, [usize::MAX, 0, 9], BlockCyclic::new(2)), &none);
         let a = made(g, [usize::MAX, usize::MAX, 0], Cyclic::new());
-        a.forall_nd(|at, _| panic!("there is nothing at {at:?}"));
-        a.forall_nd_in((5..8, .., ..), |at, _| panic!("there is nothing at {at:?}"));
+        assert_eq!(a.indices().count(), 0);
+        a.forall_mut_in((.., .., ..), |at, _| panic!("there is nothing at {at:?}"));
+        a.forall_mut_in((5..8, .., ..), |at, _| panic!("there is nothing at {at:?}"));
         let read = g.step(|s| {
             s.update(&a, (.., .., 0..0), &[]);
             s.scatter(&a, &[], &[], Sum);
@@ -267,9 +268,7 @@ fn forall_visits_what_one_owns_upwards() {
             });
             let owned: Vec<usize> = (0..n).filter(|&i| a.is_owned(i)).collect();
             assert_eq!(seen, owned, "{a:?}");
-            let mut places = Vec::new();
-            a.forall_nd(|[i], _| places.push(i));
-            assert_eq!(places, owned, "{a:?}");
+            assert!(a.indices().eq(owned.into_iter().map(|i| [i])), "{a:?}");
             assert!((0..n).filter(|&i| a.is_owned(i)).all(|i| a.get(i) == 3 * i + 1));
         }
     }
@@ -284,10 +283,10 @@ fn forall_visits_what_one_owns_upwards() {
 }
 
 /// Visits a section, of which these are the indices.
-fn visit<D: Distribution>(a: &Array<u32, D>, section: impl Section<1>, indices: Vec<usize>) {
+fn visit<D: Distribution>(a: &Array<u32, D>, section: impl Section<1, At = usize>, indices: Vec<usize>) {
     let words = format!("{section:?} of {a:?}");
     let mut seen = Vec::new();
-    a.forall_in(section, |i, x| {
+    a.forall_mut_in(section, |i, x| {
         *x += 1;
         seen.push(i);
     });
@@ -334,9 +333,18 @@ fn forall_keeps_to_bounds_and_strides_and_counts_down() {
 fn forall_visits_sections_of_several_dimensions_in_their_order() {
     fn claim<D: Distribution>(g: &mut Group, distribution: D) {
         let a = g.array_with::<usize, _, 3>([4, 3, 5], distribution);
-        a.forall_nd(|[i, j, k], x| *x = 100 * i + 10 * j + k);
+        let mut owned = Vec::new();
+        a.forall_mut_in((.., .., ..), |at, x| {
+            *x = 100 * at[0] + 10 * at[1] + at[2];
+            owned.push(at);
+        });
+        assert!(owned.is_sorted() && owned.iter().all(|&at| a.is_owned(at)), "{a:?}");
+        let mut places: Vec<_> = a.indices().collect();
+        assert!(places.iter().enumerate().all(|(at, &place)| a.offset(place) >= at), "{a:?}");
+        places.sort_unstable();
+        assert_eq!(places, owned, "{a:?}");
         let mut seen = Vec::new();
-        a.forall_nd_in((1..4, strided(.., -2), strided(4..=0, -2)), |at, x| {
+        a.forall_mut_in((1..4, strided(.., -2), strided(4..=0, -2)), |at, x| {
             assert_eq!(*x, 100 * at[0] + 10 * at[1] + at[2]);
             *x = 0;
             seen.push(at);
@@ -348,7 +356,7 @@ fn forall_visits_sections_of_several_dimensions_in_their_order() {
             }
         }
         assert_eq!(seen, expected, "{a:?}");
-        a.forall_nd_in((2..2, .., ..), |at, _| panic!("{at:?} is in no section"));
+        a.forall_mut_in((2..2, .., ..), |at, _| panic!("{at:?} is in no section"));
         let left = g.step(|s| s.mirror(&a, (.., .., ..)));
         let is_hit = |i: usize, j: usize, k: usize| i >= 1 && j != 1 && k != 1 && k != 3;
         for (index, &value) in left.iter().enumerate() {

@@ -65,7 +65,7 @@ fn collect_gives_everybody_all_values_in_rank_order() {
                 texts.iter().enumerate().all(|(from, text)| *text == format!("{from}{}", "y".repeat(from * scale / 8)))
             );
             for root in [0, p - 1] {
-                let (values, slices) = g.step(|s| (s.collect_at(root, mine.clone()), s.collect_slice_at(root, &mine)));
+                let (values, slices) = g.step(|s| (s.collect_to(root, mine.clone()), s.collect_slice_to(root, &mine)));
                 assert!(values == (me == root).then(|| all.clone()) && slices == values);
             }
         });
@@ -138,7 +138,7 @@ fn many_collectives_share_one_boundary() {
         let (sums, lists, got, long_one, mine) = g.step(|s| {
             x.set(1);
             let sums: Vec<_> = (0..50).map(|at| s.reduce(at * me, Sum)).collect();
-            s.send(&queue, p - 1 - me, me, vec![7; me]);
+            s.send(p - 1 - me, &queue, me, vec![7; me]);
             let lists: Vec<_> = (0..3).map(|at| s.collect(vec![me; at * 400])).collect();
             for to in 0..p {
                 s.put(to, &[me + 1], &area, me);
@@ -179,7 +179,7 @@ fn bad_arguments_of_collectives_are_refused_at_the_call() {
     let verbs: [(ErrorKind, &[&str], fn(&mut Group)); 9] = [
         (ErrorKind::RankOutOfRange, &["rank 99 named in a group of"], |g| g.step(|s| drop(s.broadcast(99, Some(1))))),
         (ErrorKind::RankOutOfRange, &["rank 99 named"], |g| g.step(|s| drop(s.reduce_to(99, 1, Sum)))),
-        (ErrorKind::RankOutOfRange, &["rank 99 named"], |g| g.step(|s| drop(s.collect_at(99, 1)))),
+        (ErrorKind::RankOutOfRange, &["rank 99 named"], |g| g.step(|s| drop(s.collect_to(99, 1)))),
         (ErrorKind::RankOutOfRange, &["rank 99 named"], |g| g.step(|s| drop(s.deal(99, Some(vec![1]))))),
         (ErrorKind::NoValue, &["rank 0 is the root of this broadcast"], |g| {
             g.step(|s| drop(s.broadcast(0, None::<u8>)));

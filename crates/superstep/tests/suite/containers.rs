@@ -30,7 +30,7 @@ fn a_vector_lies_in_blocks_and_every_index_has_its_owner() {
             assert!(owned.into_iter().flatten().eq(0..len));
             assert_eq!((vector.owner(len), vector.owner(usize::MAX)), (None, None));
             let mut seen = Vec::new();
-            vector.for_each(|index, value| seen.push((index, *value)));
+            vector.forall_mut(|index, value| seen.push((index, *value)));
             assert!(seen.into_iter().eq(vector.owned().map(|index| (index, 10 * index))));
         }
     });
@@ -90,7 +90,7 @@ fn updates_of_one_element_are_not_lost_and_keep_their_order() {
                     }
                 }
             });
-            vector.for_each(|_, (sum, last)| assert!(*sum == (p * each) as u64 && last.iter().all(|&n| n == each)));
+            vector.forall_mut(|_, (sum, last)| assert!(*sum == (p * each) as u64 && last.iter().all(|&n| n == each)));
         });
     }
 }
@@ -257,7 +257,7 @@ fn containers_of_one_type_do_not_mix_and_can_be_made_in_subgroups() {
         g.split(2, |sub| {
             let vector = sub.vector(5, |_| 0);
             sub.epoch(|e| (0..5).for_each(|index| vector.update(e, index, 1, |value, more| *value += more)));
-            vector.for_each(|_, value| assert_eq!(*value, sub.size()));
+            vector.forall_mut(|_, value| assert_eq!(*value, sub.size()));
         });
     });
 }
@@ -290,7 +290,7 @@ fn an_object_can_hold_an_area_and_another_object() {
 fn a_panic_in_an_update_reaches_everybody() {
     on_sizes(&SEVERAL, |g| {
         let vector = g.vector(g.size(), |index| index);
-        let outcome = g.try_epoch(Tuning::new(), |e| {
+        let outcome = g.try_epoch(|e| {
             if e.rank() == 0 {
                 vector.update(e, 1, (), |value, ()| assert_eq!(*value, 7, "not the one"));
             }

@@ -24,7 +24,7 @@ fn sums_of_floats_have_the_bits_of_the_one_bracketing() {
                 x.set(values[me]);
                 let (sum, below) = (s.reduce(values[me], Sum), s.prefix(values[me], Sum));
                 let product = s.reduce(values[me] as f32, Product);
-                (sum, below, s.prefix_with(values[me], Sum), product, s.reduce_to(p - 1, values[me], Sum))
+                (sum, below, s.prefix_inclusive(values[me], Sum), product, s.reduce_to(p - 1, values[me], Sum))
             });
             let add = |acc: &mut f64, with: &f64| *acc += with;
             let expected = bracketed(&values, &add);
@@ -95,7 +95,7 @@ fn trace(g: &mut Group) -> Vec<u64> {
         let (got, below) = g.step(|s| {
             for at in 0..8 {
                 s.put((me * 3 + at) % p, &[mine * at as f64], &area, (at * 5 + me) % 8);
-                s.send(&queue, (me + at * round) % p, at, mine);
+                s.send((me + at * round) % p, &queue, at, mine);
             }
             sum.set(mine);
             s.hp_put((me + round) % p, (&area, 2..5), &area, round % 4);

@@ -160,8 +160,8 @@ fn verbs_that_differ_are_named_on_every_member() {
     let cases: [(&str, &str, fn(&mut Group, bool) -> superstep::Result); 6] = [
         ("Sum", "Max", |g, odd| g.try_step(|s| if odd { drop(s.reduce(1, Max)) } else { drop(s.reduce(1, Sum)) })),
         ("u8", "u16", |g, odd| g.try_step(|s| if odd { drop(s.reduce(1u16, Sum)) } else { drop(s.reduce(1u8, Sum)) })),
-        ("prefix", "prefix_with", |g, odd| {
-            g.try_step(|s| if odd { drop(s.prefix_with(1, Sum)) } else { drop(s.prefix(1, Sum)) })
+        ("prefix", "prefix_inclusive", |g, odd| {
+            g.try_step(|s| if odd { drop(s.prefix_inclusive(1, Sum)) } else { drop(s.prefix(1, Sum)) })
         }),
         ("collect", "nothing", |g, odd| {
             g.try_step(|s| {
@@ -192,7 +192,7 @@ fn verbs_that_differ_are_named_on_every_member() {
 fn roots_that_differ_are_named() {
     let steps: [fn(&mut Group, usize) -> superstep::Result; 4] = [
         |g, root| g.try_step(|s| drop(s.reduce_to(root, 1, Sum))),
-        |g, root| g.try_step(|s| drop(s.collect_at(root, 1))),
+        |g, root| g.try_step(|s| drop(s.collect_to(root, 1))),
         |g, root| {
             let parts = vec![1; g.size()];
             g.try_step(|s| drop(s.deal(root, Some(parts))))

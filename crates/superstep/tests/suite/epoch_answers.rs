@@ -103,8 +103,10 @@ fn methods_may_wait_inside_each_other_as_deep_as_the_bound() {
         let levels: Vec<_> = objects.iter().map(superstep::Object::handle).collect();
         let depth = g.epoch(|e| if e.rank() == 0 { down(&mut (), e, levels.clone()) } else { 12 });
         assert_eq!(depth, 12);
-        let error = g
-            .try_epoch(Tuning::new().nesting(2), |e| if e.rank() == 0 { down(&mut (), e, levels.clone()) } else { 12 })
+        let error =
+            g.try_epoch_with(Tuning::new().nesting(2), |e| {
+                if e.rank() == 0 { down(&mut (), e, levels.clone()) } else { 12 }
+            })
             .unwrap_err();
         check(&error, ErrorKind::TooDeep, &["2"]);
         is_everybodys(g, &error);
@@ -122,7 +124,7 @@ fn methods_that_wait_for_their_own_objects_are_an_error_on_everybody() {
     on_sizes(&[2, 3, 7], |g| {
         let object = g.object(());
         let error = g
-            .try_epoch(Tuning::new(), |e| {
+            .try_epoch(|e| {
                 if e.rank() == 0 {
                     e.call(1, &object, (object.handle(), 2), back);
                 }
@@ -146,7 +148,7 @@ fn methods_that_wait_for_their_own_objects_are_an_error_on_everybody() {
 fn waiting_for_a_request_that_nobody_sends_is_an_error_on_everybody() {
     on_sizes(&SIZES, |g| {
         let error = g
-            .try_epoch(Tuning::new(), |e| {
+            .try_epoch(|e| {
                 if e.rank() == 0 {
                     e.wait_one();
                 }
@@ -213,7 +215,7 @@ fn a_panic_in_a_method_reaches_everybody_and_the_group_goes_on() {
         for asks in [false, true] {
             let object = g.object(0);
             let error = g
-                .try_epoch(Tuning::new(), |e| {
+                .try_epoch(|e| {
                     e.send_all(&fine, 1, |fine, _, x| *fine += x);
                     if e.rank() == 0 {
                         if asks {

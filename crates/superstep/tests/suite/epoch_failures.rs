@@ -11,7 +11,7 @@ fn the_panic_itself_is_everybodys_error_and_not_what_it_leads_to() {
         let last = g.size() - 1;
         let object = g.object(0);
         let error = g
-            .try_epoch(Tuning::new(), |e| {
+            .try_epoch(|e| {
                 if e.rank() == last {
                     e.send(last, &object, (), |_, _, ()| panic!("the cause"));
                     e.flush();
@@ -24,7 +24,7 @@ fn the_panic_itself_is_everybodys_error_and_not_what_it_leads_to() {
         check(&error, ErrorKind::RemotePanic, &["the cause", "epoch_failures.rs", &format!("processor {last}")]);
         is_everybodys(g, &error);
         // In a later epoch the object was broken before.
-        let error = g.try_epoch(Tuning::new(), |e| e.send(last, &object, (), |_, _, ()| ())).unwrap_err();
+        let error = g.try_epoch(|e| e.send(last, &object, (), |_, _, ()| ())).unwrap_err();
         check(&error, ErrorKind::Poisoned, &["object of type i32"]);
         is_everybodys(g, &error);
     });
@@ -38,7 +38,7 @@ fn a_question_behind_one_that_panics_does_not_end_the_run() {
         for to in 0..g.size() {
             let object = g.object(0);
             let error = g
-                .try_epoch(Tuning::new(), |e| {
+                .try_epoch(|e| {
                     if e.rank() == 0 {
                         let _first = e.ask(to, &object, (), |_, _, ()| -> u8 { panic!("the first") });
                         let second = e.ask(to, &object, (), |_, _, ()| 1);
@@ -63,7 +63,7 @@ fn misuse_in_a_method_is_an_error_of_the_epoch() {
         for to in 0..g.size() {
             let object = g.object(0);
             let error = g
-                .try_epoch(Tuning::new(), |e| {
+                .try_epoch(|e| {
                     if e.rank() == 0 {
                         e.call(to, &object, object.handle(), again);
                     }
@@ -81,7 +81,7 @@ fn a_deadlock_that_is_caught_is_still_everybodys_error() {
     on_sizes(&SEVERAL, |g| {
         let object = g.object(0);
         let error = g
-            .try_epoch(Tuning::new(), |e| {
+            .try_epoch(|e| {
                 if e.rank() == 0 {
                     assert!(catch_unwind(AssertUnwindSafe(|| e.wait_one())).is_err());
                     e.send(e.size() - 1, &object, 1, |object, _, x| *object += x);
@@ -130,7 +130,7 @@ fn an_error_names_the_method_that_panicked() {
             for (name, says) in [("outer", "Handle<u32>), sent by rank "), ("breaks", "Epoch, ()), sent by rank ")] {
                 let (object, other) = (g.object(()), g.object(0));
                 let error = g
-                    .try_epoch(Tuning::new(), |e| {
+                    .try_epoch(|e| {
                         if e.rank() == 0 {
                             match name {
                                 "outer" => e.call(to, &object, other.handle(), outer),
@@ -153,7 +153,7 @@ fn a_panic_of_a_method_that_the_program_catches_is_an_error_of_the_epoch() {
         for to in 0..g.size() {
             let (object, other) = (g.object(0), g.object(0));
             let error = g
-                .try_epoch(Tuning::new().nesting(4), |e| {
+                .try_epoch_with(Tuning::new().nesting(4), |e| {
                     if e.rank() != 0 {
                         return;
                     }
@@ -223,7 +223,7 @@ fn a_refusal_that_a_method_has_caught_is_not_its_panic() {
         for to in 0..g.size() {
             let object = g.object(0);
             let error = g
-                .try_epoch(Tuning::new(), |e| {
+                .try_epoch(|e| {
                     if e.rank() == 0 {
                         e.call(to, &object, object.handle(), breaks);
                     }
@@ -241,7 +241,7 @@ fn an_answer_of_an_epoch_that_failed_does_not_fail_the_next_one() {
     on_sizes(&[2, 3], |g| {
         let object = g.object(5);
         let (mut failed, mut left) = (None, None);
-        let error = g.try_epoch(Tuning::new(), |e| {
+        let error = g.try_epoch(|e| {
             if e.rank() == 0 {
                 failed = Some(e.ask(1, &object, (), |_, _, ()| -> u8 { panic!("it has failed") }));
                 left = Some(e.ask(1, &object, (), |_, _, ()| 1));
@@ -285,7 +285,7 @@ fn what_panics_when_an_epoch_drops_it_ends_everybody() {
     // Each keeps its object from the other, so that the request stays where it is.
     let request = |g: &mut Group| {
         let (object, me) = (g.object(0), g.rank());
-        let stuck = g.try_epoch(Tuning::new(), |e| {
+        let stuck = g.try_epoch(|e| {
             if me < 2 {
                 object.with(|_| {
                     e.call(1 - me, &object, Bomb(me == 0), |_, _, bomb| {

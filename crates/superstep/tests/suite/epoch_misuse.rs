@@ -113,7 +113,7 @@ fn a_collective_that_not_everybody_comes_to_is_an_error() {
     on_sizes(&SEVERAL, |g| {
         let object = g.object(0);
         let error = g
-            .try_epoch(Tuning::new(), |e| {
+            .try_epoch(|e| {
                 if e.rank() > 0 {
                     e.broadcast(0, &object, None::<i32>, |object, _, x| *object += x);
                 }
@@ -131,7 +131,7 @@ fn a_broadcast_that_others_do_not_take_in_is_an_error() {
         on_sizes(&[2, 3, 4], |g| {
             let object = g.object(0);
             let error = g
-                .try_epoch(Tuning::new(), |e| {
+                .try_epoch(|e| {
                     if let Some(root) = root_of(e) {
                         e.broadcast(root, &object, Some(1), |object, _, x| *object += x);
                     }
@@ -283,7 +283,7 @@ fn a_poll_at_the_bound_of_nesting_is_an_error_if_something_waits() {
     on_sizes(&[1, 2, 3], |g| {
         let (object, other) = (g.object(0), g.object(0));
         let error = g
-            .try_epoch(Tuning::new().nesting(1), |e| {
+            .try_epoch_with(Tuning::new().nesting(1), |e| {
                 e.send(e.rank(), &other, (), |_, _, ()| ());
                 e.call(e.rank(), &object, other.handle(), |_, e, other| {
                     e.poll();
@@ -326,7 +326,7 @@ fn a_processor_that_polls_hears_that_a_method_has_panicked() {
             let last = g.size() - 1;
             let (object, other, flag) = (g.object(0), g.object(0), g.volatile(last, 0));
             let error = g
-                .try_epoch(Tuning::new(), |e| {
+                .try_epoch(|e| {
                     if e.rank() == 0 {
                         e.send(last, &other, (), |_, _, ()| panic!("it is never set"));
                     }
@@ -349,7 +349,7 @@ fn a_processor_that_sends_hears_that_a_method_has_panicked() {
         for tuning in [Tuning::new().near(64, 4).far(64, 4).window(2), Tuning::new()] {
             let (object, sum) = (g.object(0), g.object(0u64));
             let error = g
-                .try_epoch(tuning, |e| {
+                .try_epoch_with(tuning, |e| {
                     if e.rank() == 0 {
                         e.send(last, &object, (), |_, _, ()| panic!("enough"));
                         loop {

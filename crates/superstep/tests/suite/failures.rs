@@ -169,7 +169,7 @@ fn a_panic_with_data_under_way_ends_everybody() {
                     for to in 0..s.size() {
                         s.put(to, &[1; 50], &area, 0);
                         s.hp_put(to, (&area, 0..50), &area, 50);
-                        s.send(&queue, to, 1, "text".to_owned());
+                        s.send(to, &queue, 1, "text".to_owned());
                     }
                     x.set(vec![1; 10]);
                     if at_fault && round == 3 {

@@ -28,7 +28,7 @@ fn a_hash_map_has_what_one_table_would() {
         });
         assert_eq!(table.count(g), p * each / 2);
         let mut mine = Vec::new();
-        table.for_each(|key, value| mine.push((key.clone(), *value)));
+        table.forall_mut(|key, value| mine.push((key.clone(), *value)));
         assert!(mine.iter().all(|(key, _)| table.owner(key) == g.rank()) && mine.len() == table.owned_count());
         let mut all = g.step(|s| s.collect(mine)).concat();
         all.sort();
@@ -54,7 +54,7 @@ fn values_are_updated_in_place_from_their_default() {
         let mut expected: BTreeMap<u64, usize> = BTreeMap::new();
         (0..each).for_each(|at| *expected.entry(mixed(at) as u64 % 17).or_default() += 1);
         assert_eq!(table.count(g), expected.len());
-        table.for_each(|key, list| {
+        table.forall_mut(|key, list| {
             assert_eq!(list.len(), 2 * p * expected[key]);
             // E3: those of each processor came in order.
             let of = |wanted| list.chunks(2).filter(move |pair| pair[0] == wanted).map(|pair| pair[1]);
@@ -94,7 +94,7 @@ fn edges_lie_with_the_vertex_they_leave() {
         });
         assert_eq!((graph.vertices(), graph.edges(g)), (n, n * (n - 1) / 2));
         let mut seen = Vec::new();
-        graph.for_each(|v, vertex: &mut Vertex<usize, f64>| {
+        graph.forall_mut(|v, vertex: &mut Vertex<usize, f64>| {
             assert_eq!((vertex.value, graph.owner(v)), (v, Some(g.rank())));
             assert!(vertex.edges().iter().copied().eq((0..v).map(|to| Edge { to, value: to as f64 / 2.0 })));
             seen.push(v);
@@ -145,7 +145,7 @@ fn a_walk_finds_the_shortest_ways_through_a_graph() {
                     expected[to] = expected[to].min(expected[from].saturating_add(1));
                 }
             }
-            graph.for_each(|v, vertex| assert_eq!(vertex.value, expected[v], "vertex {v}"));
+            graph.forall_mut(|v, vertex| assert_eq!(vertex.value, expected[v], "vertex {v}"));
         });
     }
 }
@@ -156,8 +156,9 @@ fn a_loop_over_what_is_here_may_visit_the_rest() {
         let n = 23;
         let graph = g.graph::<usize, ()>(n, |_| 0);
         g.epoch(|e| {
-            graph.for_each(|v, _| (0..n).for_each(|to| graph.visit(e, to, v, |vertex, _, from| vertex.value += from)));
+            graph
+                .forall_mut(|v, _| (0..n).for_each(|to| graph.visit(e, to, v, |vertex, _, from| vertex.value += from)));
         });
-        graph.for_each(|v, vertex| assert_eq!(vertex.value, n * (n - 1) / 2, "vertex {v}"));
+        graph.forall_mut(|v, vertex| assert_eq!(vertex.value, n * (n - 1) / 2, "vertex {v}"));
     });
 }

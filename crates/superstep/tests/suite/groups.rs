@@ -189,7 +189,7 @@ fn what_a_subgroup_made_cannot_be_used_outside_of_it() {
         let (area, queue) = g.split(1, |sub| (sub.area::<u8>(1), sub.queue::<u8, u8>())).unwrap();
         g.step(|s| {
             let (put, got) = (s.try_put(0, &[1], &area, 0), s.try_get(0, &area, ..).map(|_| ()));
-            let (sent, moved) = (s.try_send(&queue, 0, 1, 1), s.try_hp_put(0, vec![1], &area, 0));
+            let (sent, moved) = (s.try_send(0, &queue, 1, 1), s.try_hp_put(0, vec![1], &area, 0));
             for refused in [put, got, sent, moved, s.try_hp_get(0, &area, .., &area, 0)] {
                 check(&refused.unwrap_err(), ErrorKind::NotMember, &["step", "of group 0:", "group 0/0", file!()]);
             }

@@ -45,7 +45,7 @@ fn reductions_at_the_boundary_of_a_leaving_leave_out_the_leaver_alone() {
                 let (all, below, upto, max, ranks) = sub.step(|s| {
                     let texts = (text.clone(), text.clone(), text);
                     let (all, below) = (s.reduce(texts.0, append), s.prefix(texts.1, append));
-                    (all, below, s.prefix_with(texts.2, append), s.reduce(me, Max), s.collect(me))
+                    (all, below, s.prefix_inclusive(texts.2, append), s.reduce(me, Max), s.collect(me))
                 });
                 let stayed: Vec<usize> = (0..p).filter(|&rank| rank != leaver).collect();
                 let listed = |end: usize| -> String {

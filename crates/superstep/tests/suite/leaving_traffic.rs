@@ -25,7 +25,7 @@ fn areas_variables_and_queues_follow_the_new_numbers() {
                 let next = (sub.rank() + 1) % sub.size();
                 let got = sub.step(|s| {
                     s.put(next, &[100 + me], &area, 0);
-                    s.send(&queue, next, s.rank(), format!("from {me}"));
+                    s.send(next, &queue, s.rank(), format!("from {me}"));
                     (0..s.size()).map(|from| s.get(from, &area, ..)).collect::<Vec<_>>()
                 });
                 assert_eq!(got, stayed.iter().map(|&old| vec![old; old + 1]).collect::<Vec<_>>());
@@ -90,7 +90,7 @@ fn what_is_put_or_sent_to_a_leaver_is_gone() {
                 for to in 0..s.size() {
                     s.put(to, &[s.rank() + 1], &area, 0);
                     s.hp_put(to, vec![s.rank() + 1], &area, 0);
-                    s.send(&queue, to, (), me);
+                    s.send(to, &queue, (), me);
                 }
             });
             let last = (0..p).filter(|&rank| rank != leaver).max().unwrap();
@@ -194,7 +194,7 @@ fn collectives_at_the_boundary_of_a_leaving_cover_those_who_stay() {
                 let stayed: Vec<usize> = (0..p).filter(|&rank| rank != leaver).collect();
                 let (all, at_root, mine, reduced) = sub.step(|s| {
                     let all = s.collect(vec![me; len]);
-                    let at_root = s.collect_at(root, vec![me; len]);
+                    let at_root = s.collect_to(root, vec![me; len]);
                     let mine = s.exchange((0..p).map(|to| (me, to, vec![0u8; len])).collect());
                     (all, at_root, mine, s.reduce_to(root, 1, Sum))
                 });

@@ -13,7 +13,7 @@ fn a_reduction_of_more_than_4_gib_comes_back_whole() {
         long[LONG - 1] = 7;
         let back = g.step(|s| s.reduce(long, Any));
         assert_eq!((back.len(), back[LONG - 1]), (LONG, 7));
-        let back = g.step(|s| s.prefix_with(back, Any));
+        let back = g.step(|s| s.prefix_inclusive(back, Any));
         assert_eq!((back.len(), back[LONG - 1]), (LONG, 7));
     });
 }

@@ -11,7 +11,7 @@ fn value<const N: usize>(at: [usize; N]) -> u64 {
 
 fn filled<const N: usize>(g: &mut Group, shape: [usize; N], block: [usize; N]) -> Paged<u64, N> {
     let a = g.paged::<u64, N>(shape, block);
-    for at in a.owned() {
+    for at in a.indices() {
         a.write(at, value(at));
     }
     a
@@ -33,7 +33,7 @@ fn all_indices<const N: usize>(shape: [usize; N]) -> Vec<[usize; N]> {
 /// Each element has one owner, which can write and read it; all can, once it is coherent.
 fn is_whole<const N: usize>(g: &mut Group, shape: [usize; N], block: [usize; N]) {
     let a = filled(g, shape, block);
-    let mine: BTreeSet<[usize; N]> = a.owned().collect();
+    let mine: BTreeSet<[usize; N]> = a.indices().collect();
     for at in all_indices(shape) {
         assert_eq!(a.is_owned(at), mine.contains(&at), "{at:?} of {a:?}");
         assert_eq!(a.is_present(at), mine.contains(&at));
@@ -146,7 +146,7 @@ fn slices_and_sections_are_the_same_elements() {
         a.run_mut([3 * me, 8], 2).fill(2);
         a.write_section((3 * me + 1..3 * me + 3, 0..2), &[3, 4, 5, 6]);
         let mut tile = vec![9];
-        a.read_into((3 * me..3 * me + 3, strided(.., 8)), &mut tile);
+        a.read_section_into((3 * me..3 * me + 3, strided(.., 8)), &mut tile);
         assert_eq!(tile, [1, 2, 3, value([3 * me + 1, 8]), 5, value([3 * me + 2, 8])]);
         // Pages run down the columns here, and a column is a run.
         let b = filled(g, [6, 4 * p], [6, 4]);
@@ -257,7 +257,7 @@ fn comes_whole<const N: usize>(g: &mut Group, shape: [usize; N], block: [usize; 
     let expected: Vec<u64> = all_indices(shape).into_iter().map(value).collect();
     assert_eq!((a.len(), a.is_empty()), (expected.len(), expected.is_empty()));
     assert_eq!((0..p).map(|rank| a.len_of(rank)).sum::<usize>(), a.len());
-    assert_eq!(a.len_of(me), a.owned().count());
+    assert_eq!(a.len_of(me), a.indices().count());
     for root in [0, p / 2, p - 1] {
         let whole = g.step(|s| s.gather_to(root, &a));
         assert_eq!(whole, (me == root).then(|| expected.clone()), "{a:?}");
@@ -286,7 +286,7 @@ fn what_cannot_be_brought_to_one_processor_is_refused() {
         let a = filled(g, [4, 4], [1, 4]);
         let p = g.size();
         g.step(|s| check(&s.try_gather_to(p, &a).unwrap_err(), ErrorKind::RankOutOfRange, &["rank"]));
-        if let Some([rows, _]) = a.owned_blocks().next() {
+        if let Some([rows, _]) = a.owned().next() {
             let row = a.row_mut(rows.start);
             g.step(|s| check(&s.try_gather_to(0, &a).unwrap_err(), ErrorKind::StillBorrowed, &["paged array"]));
             drop(row);

@@ -36,7 +36,7 @@ fn neighbours_relax_a_grid_without_a_step() {
             }
         }
         let (a, b) = (g.paged::<f64, 2>([height, n], [rows, n]), g.paged::<f64, 2>([height, n], [rows, n]));
-        for [i, j] in a.owned() {
+        for [i, j] in a.indices() {
             a.write([i, j], start(i, j));
             b.write([i, j], start(i, j));
         }
@@ -316,7 +316,7 @@ fn members_may_name_a_section_in_different_ways() {
         let (me, ranks) = (g.rank(), everybody(g));
         let a = g.paged::<usize, 2>([6, 6], [2, 6]);
         for round in 1..5 {
-            for [i, j] in a.owned() {
+            for [i, j] in a.indices() {
                 a.write([i, j], 100 * round + 10 * i + j);
             }
             match (me, round) {

@@ -132,10 +132,10 @@ fn a_section_that_is_refused_was_not_touched() {
             assert!(mine.clone().all(|i| a.row(i).iter().all(|&value| value == 0)));
             let row = a.row_mut(mine.end - 1);
             let mut values = vec![9; 3];
-            assert!(refused(&mut || a.read_into((mine.clone(), columns.clone()), &mut values)));
+            assert!(refused(&mut || a.read_section_into((mine.clone(), columns.clone()), &mut values)));
             assert_eq!(values, [9; 3]);
             drop(row);
-            assert!(p == 1 || refused(&mut || a.read_into((.., columns.clone()), &mut values)));
+            assert!(p == 1 || refused(&mut || a.read_section_into((.., columns.clone()), &mut values)));
             assert_eq!(values, [9; 3]);
         }
         // Nothing of another's was begun, either.
@@ -174,7 +174,7 @@ fn a_processor_without_memory_is_everybodys_error() {
             let after = g.paged::<u8, 1>([4], [1]);
             let all: Vec<usize> = (0..g.size()).collect();
             for a in [before, after] {
-                a.owned().for_each(|at| a.write(at, 3));
+                a.indices().for_each(|at| a.write(at, 3));
                 g.cohere(&a, .., &all);
                 assert_eq!(a.read_section(..), [3; 4]);
             }

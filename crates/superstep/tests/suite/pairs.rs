@@ -2,7 +2,7 @@
 
 use crate::{is_everybodys, on_sizes};
 use superstep::{
-    Any, Array, Block, By, Checked, Cyclic, Each, Error, Every, Group, Max, Object, Same, Shared, Sum, Tuning, Weighted,
+    Any, Array, Block, By, Checked, Cyclic, Each, Error, Every, Group, Max, Object, Same, Shared, Sum, Weighted,
 };
 
 /// What the calls are about.
@@ -30,8 +30,8 @@ macro_rules! call {
             5 => g.try_step(|s| drop(s.reduce_to(0, 1u64, Sum))),
             6 => g.try_step(|s| drop(s.reduce_to(1, 1u64, Sum))),
             7 => g.try_step(|s| drop(s.prefix(1u64, Sum))),
-            8 => g.try_step(|s| drop(s.prefix_with(1u64, Sum))),
-            9 => g.try_step(|s| drop(s.prefix_with(1u64, |sum: &mut u64, x: &u64| *sum += x))),
+            8 => g.try_step(|s| drop(s.prefix_inclusive(1u64, Sum))),
+            9 => g.try_step(|s| drop(s.prefix_inclusive(1u64, |sum: &mut u64, x: &u64| *sum += x))),
             10 => g.try_step(|s| drop((s.reduce(1u64, Sum), s.prefix(1u64, Sum)))),
             11 => g.try_step(|s| drop((s.prefix(1u64, Sum), s.reduce(1u64, Sum)))),
             12 => g.try_step(|s| s.combine(&things.x, Max)),
@@ -44,9 +44,9 @@ macro_rules! call {
             19 => g.try_step(|s| drop(s.broadcast_slice(0, Some(&[1u64])))),
             20 => g.try_step(|s| drop(s.collect(vec![1u64]))),
             21 => g.try_step(|s| drop(s.collect_slice(&[1u64]))),
-            22 => g.try_step(|s| drop(s.collect_at(0, vec![1u64]))),
-            23 => g.try_step(|s| drop(s.collect_at(1, vec![1u64]))),
-            24 => g.try_step(|s| drop(s.collect_slice_at(0, &[1u64]))),
+            22 => g.try_step(|s| drop(s.collect_to(0, vec![1u64]))),
+            23 => g.try_step(|s| drop(s.collect_to(1, vec![1u64]))),
+            24 => g.try_step(|s| drop(s.collect_slice_to(0, &[1u64]))),
             25 => g.try_step(|s| drop(s.deal(0, Some(vec![vec![1u64]; size])))),
             26 => g.try_step(|s| drop(s.deal(1, Some(vec![vec![1u64]; size])))),
             27 => g.try_step(|s| drop(s.deal_slices(0, Some(&vec![&[1u64][..]; size])))),
@@ -106,20 +106,20 @@ macro_rules! call {
             60 => g.try_split_on(2, &things.a, |id| id..id + 1, |_, _| ()).map(drop),
             61 => g.try_split_on(2, &things.a, |id| id..id + 2, |_, _| ()).map(drop),
             62 => g.try_split_on(2, &things.b, |id| id..id + 1, |_, _| ()).map(drop),
-            63 => g.try_epoch(Tuning::new(), |_| ()),
-            64 => g.try_epoch(Tuning::new(), |e| e.broadcast(0, &things.object, Some(1), |x, _, y| *x += y)),
-            65 => g.try_epoch(Tuning::new(), |e| e.broadcast(1, &things.object, Some(1), |x, _, y| *x += y)),
-            66 => g.try_epoch(Tuning::new(), |e| e.broadcast(0, &things.object, Some(1), |x, _, y| *x *= y)),
-            67 => g.try_epoch(Tuning::new(), |e| e.reduce(&things.object, (), |x, _, ()| *x, Sum)).map(|_| ()),
-            68 => g.try_epoch(Tuning::new(), |e| e.reduce(&things.object, (), |x, _, ()| *x, Max)).map(|_| ()),
-            69 => g.try_epoch(Tuning::new(), |e| e.reduce(&things.object, (), |x, _, ()| *x + 1, Sum)).map(|_| ()),
-            70 => g.try_epoch(Tuning::new(), |e| {
+            63 => g.try_epoch(|_| ()),
+            64 => g.try_epoch(|e| e.broadcast(0, &things.object, Some(1), |x, _, y| *x += y)),
+            65 => g.try_epoch(|e| e.broadcast(1, &things.object, Some(1), |x, _, y| *x += y)),
+            66 => g.try_epoch(|e| e.broadcast(0, &things.object, Some(1), |x, _, y| *x *= y)),
+            67 => g.try_epoch(|e| e.reduce(&things.object, (), |x, _, ()| *x, Sum)).map(|_| ()),
+            68 => g.try_epoch(|e| e.reduce(&things.object, (), |x, _, ()| *x, Max)).map(|_| ()),
+            69 => g.try_epoch(|e| e.reduce(&things.object, (), |x, _, ()| *x + 1, Sum)).map(|_| ()),
+            70 => g.try_epoch(|e| {
                 for _ in 0..2 {
                     e.reduce(&things.object, (), |x, _, ()| *x, Sum);
                 }
             }),
-            71 => g.try_epoch(Tuning::new(), |e| e.reduce(&things.other, (), |x, _, ()| *x, Sum)).map(|_| ()),
-            72 => g.try_epoch(Tuning::new(), |e| e.broadcast(0, &things.other, Some(1), |x, _, y| *x += y)),
+            71 => g.try_epoch(|e| e.reduce(&things.other, (), |x, _, ()| *x, Sum)).map(|_| ()),
+            72 => g.try_epoch(|e| e.broadcast(0, &things.other, Some(1), |x, _, y| *x += y)),
             73 => g.try_step(|s| drop(s.reduce(vec![1u64], Each(Sum)))),
             74 => g.try_step(|s| drop(s.reduce(1u64, Any))),
             // Long enough to lie in one piece where memory is shared.

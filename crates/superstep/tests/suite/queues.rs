@@ -17,7 +17,7 @@ fn messages_come_by_the_rank_of_their_senders_and_then_in_order_of_sending() {
         g.step(|s| {
             for round in 0..3 {
                 for to in (0..p).rev() {
-                    s.send(&queue, to, (me, round), format!("{me} to {to}"));
+                    s.send(to, &queue, (me, round), format!("{me} to {to}"));
                 }
             }
             assert!(queue.is_empty());
@@ -52,7 +52,7 @@ fn messages_outlast_every_boundary_but_that_of_a_step() {
             |g| assert!(g.try_array::<u64, Block>(usize::MAX).is_err()),
         ];
         for (round, boundary) in boundaries.into_iter().enumerate() {
-            g.step(|s| (0..p).for_each(|to| s.send(&queue, to, round, format!("from {me}"))));
+            g.step(|s| (0..p).for_each(|to| s.send(to, &queue, round, format!("from {me}"))));
             boundary(g);
             assert_eq!(queue.len(), p, "boundary {round}");
             assert!(queue.drain().eq((0..p).map(|from| (round, format!("from {from}")))));
@@ -68,8 +68,8 @@ fn what_is_not_read_by_the_end_of_the_next_step_is_gone() {
         let queue = g.queue::<(), usize>();
         for round in 0..5 {
             g.step(|s| {
-                s.send(&queue, (me + 1) % p, (), round);
-                s.send(&queue, (me + 1) % p, (), round + 100);
+                s.send((me + 1) % p, &queue, (), round);
+                s.send((me + 1) % p, &queue, (), round + 100);
             });
             assert_eq!(queue.len(), 2);
             if round % 2 == 0 {
@@ -78,7 +78,7 @@ fn what_is_not_read_by_the_end_of_the_next_step_is_gone() {
                 g.step(|s| {
                     assert_eq!(queue.drain().next(), Some(((), round)));
                     if last {
-                        s.send(&queue, me, (), 7);
+                        s.send(me, &queue, (), 7);
                     }
                 });
                 assert_eq!(queue.drain().map(|message| message.1).collect::<Vec<_>>(), vec![7; usize::from(last)]);
@@ -97,12 +97,12 @@ fn messages_of_any_size_arrive() {
         let from = (me + p - 1) % p;
         g.step(|s| {
             for _ in 0..1000 {
-                s.send(&empty, to, (), ());
+                s.send(to, &empty, (), ());
             }
-            s.send(&long, to, 1, vec![me as u64; 1 << 17]);
-            s.send(&long, to, 2, vec![]);
-            s.send(&texts, to, String::new(), vec![]);
-            s.send(&texts, to, "tag".to_owned(), vec![String::new(), format!("{me}")]);
+            s.send(to, &long, 1, vec![me as u64; 1 << 17]);
+            s.send(to, &long, 2, vec![]);
+            s.send(to, &texts, String::new(), vec![]);
+            s.send(to, &texts, "tag".to_owned(), vec![String::new(), format!("{me}")]);
         });
         assert_eq!(empty.drain().count(), 1000);
         let got: Vec<_> = long.drain().collect();
@@ -121,7 +121,7 @@ fn queues_do_not_mix() {
         g.step(|s| {
             for (at, queue) in queues.iter().enumerate().rev() {
                 for to in 0..s.size() {
-                    s.send(queue, to, at, me);
+                    s.send(to, queue, at, me);
                 }
             }
         });
@@ -139,7 +139,7 @@ fn a_message_to_nobody_is_refused_at_the_call() {
         let (queue, p) = (g.queue::<u8, String>(), g.size());
         g.step(|s| {
             for to in [p, p + 1, usize::MAX] {
-                let (error, place) = (s.try_send(&queue, to, 1, "lost".to_owned()).unwrap_err(), here());
+                let (error, place) = (s.try_send(to, &queue, 1, "lost".to_owned()).unwrap_err(), here());
                 let words = [format!("rank {to} named in a group of {p}"), "step 0 of group 0".to_owned(), place];
                 check(&error, ErrorKind::RankOutOfRange, &words.each_ref().map(String::as_str));
             }
@@ -150,7 +150,7 @@ fn a_message_to_nobody_is_refused_at_the_call() {
         &SIZES,
         |g| {
             let queue = g.queue::<u8, u8>();
-            g.step(|s| s.send(&queue, s.size(), 1, 1));
+            g.step(|s| s.send(s.size(), &queue, 1, 1));
         },
         |_, error| check(&error, ErrorKind::RankOutOfRange, &["step 0 of group 0", "named in a group of", file!()]),
     );
@@ -178,7 +178,7 @@ fn a_queue_outlives_the_handles_of_others() {
         for round in 0..p {
             g.step(|s| {
                 if let Some(queue) = &queue {
-                    (0..p).for_each(|to| s.send(queue, to, (), me));
+                    (0..p).for_each(|to| s.send(to, queue, (), me));
                 }
             });
             if let Some(queue) = &queue {
@@ -210,7 +210,7 @@ fn a_message_that_cannot_be_encoded_takes_its_step_along() {
         let queue = g.queue::<usize, Option<Stubborn>>();
         let outcome = g.try_step(|s| {
             for to in 0..p {
-                s.send(&queue, to, 1, (me == 0 && to == 0).then_some(Stubborn));
+                s.send(to, &queue, 1, (me == 0 && to == 0).then_some(Stubborn));
             }
         });
         match outcome {
@@ -219,7 +219,7 @@ fn a_message_that_cannot_be_encoded_takes_its_step_along() {
             Err(error) => {
                 check(&error, ErrorKind::Encode, &["Stubborn", "step 0 of group 0", file!()]);
                 crate::is_everybodys(g, &error);
-                g.step(|s| s.send(&queue, (me + 1) % p, 2, None));
+                g.step(|s| s.send((me + 1) % p, &queue, 2, None));
                 assert_eq!(queue.drain().map(|message| message.0).collect::<Vec<_>>(), [2]);
             }
         }
@@ -253,7 +253,7 @@ impl Drop for Message {
 fn a_message_that_unwinds_when_it_is_dropped_leaves_nobody_behind() {
     on_sizes(&SEVERAL, |g| {
         let (queue, x, me) = (g.queue::<(), Message>(), g.shared(0, Sum), g.rank());
-        g.step(|s| s.send(&queue, me, (), Message));
+        g.step(|s| s.send(me, &queue, (), Message));
         UNWINDS.set(me == 1);
         let closed = catch_unwind(AssertUnwindSafe(|| g.step(|_| x.set(1))));
         assert_eq!((closed.is_err(), x.get()), (me == 1, g.size()));
@@ -267,13 +267,13 @@ fn a_message_that_unwinds_when_it_is_dropped_leaves_nobody_behind() {
 fn a_message_may_ask_for_its_queue_when_it_is_dropped() {
     on_sizes(&SIZES, |g| {
         let queue = g.queue::<(), Message>();
-        g.step(|s| (0..s.size()).for_each(|to| s.send(&queue, to, (), Message)));
+        g.step(|s| (0..s.size()).for_each(|to| s.send(to, &queue, (), Message)));
         assert_eq!(queue.len(), g.size());
         ASKED.set(Some(queue));
         assert_eq!(g.step(|s| s.reduce(1, Sum)), g.size());
         let queue = ASKED.take().unwrap();
         assert!(queue.is_empty());
-        g.step(|s| s.send(&queue, (s.rank() + 1) % s.size(), (), Message));
+        g.step(|s| s.send((s.rank() + 1) % s.size(), &queue, (), Message));
         assert_eq!(queue.drain().count(), 1);
     });
 }
@@ -284,13 +284,13 @@ fn a_handle_may_be_dropped_in_the_middle_of_a_boundary() {
     on_sizes(&SIZES, |g| {
         let (p, queue) = (g.size(), g.queue::<(), Message>());
         LEFT.set(Some(g.area::<u8>(3)));
-        g.step(|s| s.send(&queue, (s.rank() + 1) % p, (), Message));
+        g.step(|s| s.send((s.rank() + 1) % p, &queue, (), Message));
         assert_eq!(g.step(|s| s.reduce(1, Sum)), p);
         assert!(LEFT.take().is_none());
         // The same in a step that fails.
         LEFT.set(Some(g.area::<u8>(3)));
         let failed = g.try_step(|s| {
-            s.send(&queue, s.rank(), (), Message);
+            s.send(s.rank(), &queue, (), Message);
             s.agree(Err::<(), _>("on purpose"))
         });
         assert!(failed.is_err() && LEFT.take().is_none());

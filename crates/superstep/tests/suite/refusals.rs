@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::panic::resume_unwind;
 use superstep::{
     Any, Area, Array, Block, Checked, Combine, Each, Error, ErrorKind, Fold, Group, Max, Pending, Queue, Same, Shared,
-    Step, Sum, Tuning,
+    Step, Sum,
 };
 
 /// In a group of four, only what is below the last rank overflows an i8: the whole is bracketed in another way.
@@ -46,7 +46,7 @@ impl State {
         let next = (s.rank() + 1) % s.size();
         self.x.set(6);
         s.put(next, &[9], &self.area, s.rank());
-        s.send(&self.queue, next, 1, 2);
+        s.send(next, &self.queue, 1, 2);
         s.update(&self.a, .., &vec![1; self.a.len()]);
         // A whole part, which changes hands where memory is shared.
         s.update(&self.large, 10_000 * next..10_000 * (next + 1), &vec![8; 10_000]);
@@ -93,8 +93,8 @@ fn is_refused(g: &mut Group, fails: impl Fn(&Step, &State), kind: ErrorKind, say
 fn a_prefix_that_one_member_cannot_have_is_everybodys_error() {
     let ways: [fn(&Step, &State, i8); 5] = [
         |s, _, x| drop(s.prefix(x, Checked(Sum))),
-        |s, _, x| drop(s.prefix_with(x, Checked(Sum))),
-        |s, _, x| drop((s.prefix(x, Sum), s.prefix_with(x, Checked(Sum)), s.reduce(x, Max))),
+        |s, _, x| drop(s.prefix_inclusive(x, Checked(Sum))),
+        |s, _, x| drop((s.prefix(x, Sum), s.prefix_inclusive(x, Checked(Sum)), s.reduce(x, Max))),
         |s, _, x| drop(s.prefix(vec![x], Each(Checked(Sum)))),
         |s, _, x| drop(s.prefix([x; 2], Each(Checked(Sum)))),
     ];
@@ -103,7 +103,7 @@ fn a_prefix_that_one_member_cannot_have_is_everybodys_error() {
             is_refused(g, |s, state| way(s, state, UNEVEN[s.rank()]), ErrorKind::Overflow, &["100 + 100 overflows i8"]);
         });
     }
-    let ways: [fn(&Step, i8); 2] = [|s, x| drop(s.prefix(x, careful)), |s, x| drop(s.prefix_with(x, careful))];
+    let ways: [fn(&Step, i8); 2] = [|s, x| drop(s.prefix(x, careful)), |s, x| drop(s.prefix_inclusive(x, careful))];
     for way in ways {
         on_sizes(&[4], |g| {
             let says = ["a combine function panicked: too much"];
@@ -146,14 +146,14 @@ fn a_prefix_that_is_refused_while_a_member_leaves_is_everybodys_error() {
                 let error = sub
                     .try_step(|s| {
                         x.set(6);
-                        s.prefix_with(value, Checked(Sum))
+                        s.prefix_inclusive(value, Checked(Sum))
                     })
                     .unwrap_err();
                 check(&error, ErrorKind::Overflow, &["100 + 100 overflows i8", "of group 0/0", file!()]);
                 is_everybodys(sub, &error);
                 assert_eq!((sub.size(), x.get()), (4, 5));
             }
-            assert_eq!(sub.step(|s| s.prefix_with(1, Checked(Sum))), sub.rank() + 1);
+            assert_eq!(sub.step(|s| s.prefix_inclusive(1, Checked(Sum))), sub.rank() + 1);
         });
     });
 }
@@ -165,7 +165,7 @@ fn a_prefix_is_refused_only_where_somebody_asks_for_it() {
         // All of them together are 300, which nobody gets.
         let value = [200u8, 100][g.rank()];
         assert_eq!(g.step(|s| s.prefix(value, Checked(Sum))), [0, 200][g.rank()]);
-        let error = g.try_step(|s| s.prefix_with(value, Checked(Sum))).unwrap_err();
+        let error = g.try_step(|s| s.prefix_inclusive(value, Checked(Sum))).unwrap_err();
         check(&error, ErrorKind::Overflow, &["200 + 100 overflows u8"]);
         is_everybodys(g, &error);
     });
@@ -182,7 +182,7 @@ fn a_prefix_is_refused_only_where_somebody_asks_for_it() {
 fn values_that_should_be_the_same_are_compared_in_every_verb() {
     let ways: [fn(&Step, usize) -> Pending<usize>; 3] = [
         |s, x| s.reduce(x, Same),
-        |s, x| s.prefix_with(x, Same),
+        |s, x| s.prefix_inclusive(x, Same),
         |s, x| {
             drop(s.reduce_to(0, x, Same));
             s.reduce(0, Sum)
@@ -252,10 +252,10 @@ fn a_reduction_of_an_epoch_that_fails_is_everybodys_error() {
             let object = g.object(if g.rank() < 2 { 100i8 } else { 0 });
             let other = g.object(usize::from(g.rank() == 0));
             for _ in 0..2 {
-                let error = g.try_epoch(Tuning::new(), |e| e.reduce(&object, (), |x, _, ()| *x, op)).unwrap_err();
+                let error = g.try_epoch(|e| e.reduce(&object, (), |x, _, ()| *x, op)).unwrap_err();
                 check(&error, kind, &[says, file!()]);
                 is_everybodys(g, &error);
-                let error = g.try_epoch(Tuning::new(), |e| e.reduce(&other, (), |x, _, ()| *x, Same)).unwrap_err();
+                let error = g.try_epoch(|e| e.reduce(&other, (), |x, _, ()| *x, Same)).unwrap_err();
                 check(&error, ErrorKind::ReplicaDiverged, &["should be the same", file!()]);
                 is_everybodys(g, &error);
             }

@@ -240,8 +240,9 @@ fn prefixes_are_exclusive_or_not_and_keep_rank_order() {
                 Some(acc)
             })
         };
-        let (all, below, upto) =
-            g.step(|s| (s.reduce(value(me), affine), s.prefix(value(me), affine), s.prefix_with(value(me), affine)));
+        let (all, below, upto) = g.step(|s| {
+            (s.reduce(value(me), affine), s.prefix(value(me), affine), s.prefix_inclusive(value(me), affine))
+        });
         assert_eq!(all, fold(&values).unwrap());
         assert_eq!(below, fold(&values[..me]).unwrap_or_default());
         assert_eq!(upto, fold(&values[..=me]).unwrap());
@@ -268,7 +269,7 @@ fn values_of_no_length_combine() {
             g.step(|s| (s.reduce(Vec::<f32>::new(), Each(Max)), s.reduce([0u8; 0], Each(Sum)), s.reduce((), Any)));
         assert_eq!(values, (vec![], [], ()));
         let below = g.step(|s| {
-            (s.prefix(String::new(), |_: &mut String, _: &String| ()), s.prefix_with(vec![0u8; 0], Each(Sum)))
+            (s.prefix(String::new(), |_: &mut String, _: &String| ()), s.prefix_inclusive(vec![0u8; 0], Each(Sum)))
         });
         assert_eq!(below, (String::new(), vec![]));
     });

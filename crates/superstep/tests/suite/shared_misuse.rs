@@ -76,7 +76,7 @@ fn an_overflow_in_a_prefix_alone_is_an_overflow() {
             &[4],
             |g| {
                 let value = values[g.rank()];
-                g.step(|s| if own { s.prefix_with(value, Checked(Sum)) } else { s.prefix(value, Checked(Sum)) });
+                g.step(|s| if own { s.prefix_inclusive(value, Checked(Sum)) } else { s.prefix(value, Checked(Sum)) });
             },
             |context, error| assert!(error.kind() == ErrorKind::Overflow, "{context}, own {own}: {error}"),
         );

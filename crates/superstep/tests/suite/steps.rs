@@ -13,7 +13,7 @@ fn nothing_takes_effect_before_the_boundary() {
         g.step(|s| {
             for to in 0..s.size() {
                 s.put(to, &[me + 1], &area, 0);
-                s.send(&queue, to, (), 1);
+                s.send(to, &queue, (), 1);
             }
             assert_eq!((area.local()[0], sum.get(), queue.len()), (0, 5, 0));
             sum.set(1);
@@ -34,7 +34,7 @@ fn the_parts_of_a_boundary_happen_in_their_order() {
         let got = g.step(|s| {
             let early = s.get(next, &area, ..);
             s.put(next, &[me], &area, 0);
-            s.send(&queue, next, (), me);
+            s.send(next, &queue, (), me);
             last.set(me);
             area.local_mut()[1] = 200 + me;
             (early, s.get(next, &area, ..))
@@ -209,7 +209,7 @@ fn a_failed_step_has_no_effect_now_or_later() {
         let (area, sum, leader) = (g.area::<usize>(4), g.shared(3, Sum), g.shared(4, Leader));
         let queue = g.queue::<usize, String>();
         let me = g.rank();
-        g.step(|s| s.send(&queue, s.rank(), 1, "kept".to_owned()));
+        g.step(|s| s.send(s.rank(), &queue, 1, "kept".to_owned()));
         for kind in 0..3 {
             let error = g.try_step(|s| {
                 for to in 0..s.size() {
@@ -217,7 +217,7 @@ fn a_failed_step_has_no_effect_now_or_later() {
                     s.hp_put(to, vec![9], &area, 1);
                     s.hp_put(to, (&area, 0..1), &area, 2);
                     s.hp_get(to, &area, 0..1, &area, 3);
-                    s.send(&queue, to, 2, "lost".to_owned());
+                    s.send(to, &queue, 2, "lost".to_owned());
                     drop(s.get(to, &area, ..));
                 }
                 sum.set(9);
@@ -240,7 +240,7 @@ fn a_failed_step_has_no_effect_now_or_later() {
             assert!(queue.drain().all(|(_, text)| text == "kept"));
             area.local_mut()[0] = 1;
             let got = g.step(|s| {
-                s.send(&queue, s.rank(), 3, "kept".to_owned());
+                s.send(s.rank(), &queue, 3, "kept".to_owned());
                 s.hp_put(s.rank(), (&area, 0..1), &area, 1);
                 (s.get((me + 1) % s.size(), &area, ..), s.reduce(1, Sum))
             });
@@ -263,14 +263,14 @@ fn what_the_member_at_fault_sent_is_gone_too() {
         let lent = (me == 0).then(|| area.local());
         let error = g.try_step(|s| {
             for to in 0..s.size() {
-                s.send(&queue, to, (), me);
+                s.send(to, &queue, (), me);
                 s.put(to, &[7], &area, 0);
                 s.hp_put(to, (&area, 0..1), &area, 1);
             }
         });
         drop(lent);
         assert_eq!(error.unwrap_err().kind(), ErrorKind::StillBorrowed);
-        g.step(|s| s.send(&queue, (me + 1) % s.size(), (), 100));
+        g.step(|s| s.send((me + 1) % s.size(), &queue, (), 100));
         assert_eq!(queue.drain().collect::<Vec<_>>(), [((), 100)]);
         assert_eq!(*area.local(), [0, 0]);
     });
@@ -284,7 +284,7 @@ fn a_body_that_unwinds_and_is_caught_leaves_nothing_behind() {
         let caught = catch_unwind(AssertUnwindSafe(|| {
             g.step(|s| {
                 for to in 0..s.size() {
-                    s.send(&queue, to, (), 1);
+                    s.send(to, &queue, (), 1);
                     s.put(to, &[7], &area, 0);
                     s.hp_put(to, (&area, 0..1), &area, 1);
                 }

@@ -187,7 +187,7 @@ fn what_was_not_declared_alike_is_void_and_the_group_goes_on() {
         is_everybodys(g, &error);
         let refused = g.step(|s| {
             let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| x.as_ref().map(|x| x.set(3))));
-            let sent = queue.as_ref().map(|queue| s.try_send(queue, 0, 1, 1));
+            let sent = queue.as_ref().map(|queue| s.try_send(0, queue, 1, 1));
             Local((outcome.is_err(), sent))
         });
         match refused {
@@ -198,7 +198,7 @@ fn what_was_not_declared_alike_is_void_and_the_group_goes_on() {
         g.step(|s| {
             y.set(2);
             before.set(10);
-            s.send(&numbers, 0, (), s.rank());
+            s.send(0, &numbers, (), s.rank());
         });
         assert_eq!((y.get(), before.get()), (2 * g.size(), 10 * g.size()));
         assert_eq!(numbers.len(), if g.rank() == 0 { g.size() } else { 0 });

@@ -4,6 +4,7 @@
 
 mod circles;
 mod dead;
+mod names;
 mod papers;
 mod source;
 mod systems;

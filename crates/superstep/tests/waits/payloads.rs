@@ -1,6 +1,6 @@
 //! X3: what a panic carries runs code of the program when it is dropped, and that may panic again.
 
-use superstep::{Config, Error, ErrorKind, Fabric, Group, Sum, Tuning, testing};
+use superstep::{Config, Error, ErrorKind, Fabric, Group, Sum, testing};
 
 const FABRICS: [Fabric; 3] =
     [Fabric::Threads, Fabric::Sim { seed: 1, shares_memory: false }, Fabric::Sim { seed: 2, shares_memory: true }];
@@ -80,7 +80,7 @@ fn payloads_that_panic_when_dropped_are_caught_where_others_are() {
         let texts = g.step(|s| s.collect(error.to_string()));
         assert_eq!(texts, vec![error.to_string(); g.size()]);
         let object = g.object(());
-        let error = g.try_epoch(Tuning::new(), |e| {
+        let error = g.try_epoch(|e| {
             if e.rank() == 0 {
                 e.send(1, &object, (), |(), _, ()| blow_up());
             }

@@ -36,7 +36,7 @@ use std::{marker::PhantomData, ops::Range, panic::Location};
 ///     });
 ///     g.epoch(|e| if e.rank() == 0 { graph.visit(e, 4, (), mark) });
 ///     let mut reached = Vec::new();
-///     graph.for_each(|v, vertex| if vertex.value { reached.push(v) });
+///     graph.forall_mut(|v, vertex| if vertex.value { reached.push(v) });
 ///     reached
 /// });
 /// assert_eq!(reached.unwrap().concat(), [4, 6, 8]);
@@ -134,15 +134,15 @@ impl<V: 'static, E: 'static> Graph<V, E> {
     /// ```
     /// let degrees = superstep::Config::new().procs(2).run_all(|g| {
     ///     let graph = g.graph::<usize, ()>(6, |_| 0);
-    ///     g.epoch(|e| graph.for_each(|v, _| graph.add_edge(e, 5 - v, v, ())));
+    ///     g.epoch(|e| graph.forall_mut(|v, _| graph.add_edge(e, 5 - v, v, ())));
     ///     let mut sum = 0;
-    ///     graph.for_each(|_, vertex| sum += vertex.edges()[0].to);
+    ///     graph.forall_mut(|_, vertex| sum += vertex.edges()[0].to);
     ///     sum
     /// });
     /// assert_eq!(degrees.unwrap(), [12, 3]);
     /// ```
     #[track_caller]
-    pub fn for_each(&self, mut body: impl FnMut(usize, &mut Vertex<V, E>)) {
+    pub fn forall_mut(&self, mut body: impl FnMut(usize, &mut Vertex<V, E>)) {
         let first = self.owned().start;
         self.part.with(|part| part.vertices.iter_mut().enumerate().for_each(|(at, vertex)| body(first + at, vertex)));
     }
@@ -164,7 +164,7 @@ impl<V: 'static, E: 'static> Graph<V, E> {
     ///     let graph = g.graph::<_, ()>(4, |v| v);
     ///     g.epoch(|e| graph.visit(e, 2 + e.rank(), 10, |vertex, _, x| vertex.value += x));
     ///     let mut values = Vec::new();
-    ///     graph.for_each(|_, vertex| values.push(vertex.value));
+    ///     graph.forall_mut(|_, vertex| values.push(vertex.value));
     ///     values
     /// });
     /// assert_eq!(values.unwrap(), [[0, 1], [12, 13]]);
@@ -246,7 +246,7 @@ impl<V: 'static, E: Value> Graph<V, E> {
     ///     let roads = g.graph::<(), f32>(2, |_| ());
     ///     g.epoch(|e| roads.add_edge(e, 1 - e.rank(), e.rank(), 7.5));
     ///     let mut length = 0.0;
-    ///     roads.for_each(|_, vertex| length += vertex.edges()[0].value);
+    ///     roads.forall_mut(|_, vertex| length += vertex.edges()[0].value);
     ///     length
     /// });
     /// assert_eq!(lengths.unwrap(), [7.5; 2]);

@@ -59,13 +59,13 @@ impl<K: 'static, V: 'static> HashMap<K, V> {
     ///     let table = g.hash_map();
     ///     g.epoch(|e| if e.rank() == 0 { for x in 0..10 { table.insert(e, x, 1) } });
     ///     let mut keys = 0;
-    ///     table.for_each(|key, value| { keys += key; *value += 1 });
+    ///     table.forall_mut(|key, value| { keys += key; *value += 1 });
     ///     keys
     /// });
     /// assert_eq!(sums.unwrap().iter().sum::<i32>(), 45);
     /// ```
     #[track_caller]
-    pub fn for_each(&self, mut body: impl FnMut(&K, &mut V)) {
+    pub fn forall_mut(&self, mut body: impl FnMut(&K, &mut V)) {
         self.part.with(|table| table.iter_mut().for_each(|(key, value)| body(key, value)));
     }
 

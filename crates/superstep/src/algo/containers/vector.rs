@@ -189,13 +189,13 @@ impl<T: 'static> Vector<T> {
     /// ```
     /// let owned = superstep::Config::new().procs(2).run_all(|g| {
     ///     let vector = g.vector(4, |_| 1);
-    ///     vector.for_each(|index, value| *value += index);
+    ///     vector.forall_mut(|index, value| *value += index);
     ///     vector.with(|values| values.to_vec())
     /// });
     /// assert_eq!(owned.unwrap(), [[1, 2], [3, 4]]);
     /// ```
     #[track_caller]
-    pub fn for_each(&self, mut body: impl FnMut(usize, &mut T)) {
+    pub fn forall_mut(&self, mut body: impl FnMut(usize, &mut T)) {
         let first = self.owned().start;
         self.with(|values| values.iter_mut().enumerate().for_each(|(at, value)| body(first + at, value)));
     }

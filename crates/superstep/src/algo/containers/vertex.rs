@@ -9,7 +9,7 @@
 ///     let towns = g.graph::<(), f64>(4, |_| ());
 ///     g.epoch(|e| if e.rank() == 0 { towns.add_edge(e, 0, 3, 12.5) });
 ///     let mut roads = Vec::new();
-///     towns.for_each(|_, town| roads.extend_from_slice(town.edges()));
+///     towns.forall_mut(|_, town| roads.extend_from_slice(town.edges()));
 ///     roads
 /// });
 /// assert_eq!(roads.unwrap(), [Edge { to: 3, value: 12.5 }]);
@@ -31,7 +31,7 @@ pub struct Edge<E> {
 ///     let graph = g.graph::<(), ()>(4, |_| ());
 ///     g.epoch(|e| graph.add_edge(e, 3, e.rank(), ()));
 ///     let mut degrees = Vec::new();
-///     graph.for_each(|_, vertex: &mut Vertex<(), ()>| degrees.push(vertex.edges().len()));
+///     graph.forall_mut(|_, vertex: &mut Vertex<(), ()>| degrees.push(vertex.edges().len()));
 ///     degrees
 /// });
 /// assert_eq!(degrees.unwrap(), [[0, 0], [0, 2]]);
@@ -65,7 +65,7 @@ impl<V, E> Vertex<V, E> {
     /// let next = superstep::Config::new().procs(2).run(|g| {
     ///     let graph = g.graph::<(), ()>(3, |_| ());
     ///     g.epoch(|e| [2, 1, 2].map(|to| graph.add_edge(e, 0, to, ())));
-    ///     graph.for_each(|_, vertex| {
+    ///     graph.forall_mut(|_, vertex| {
     ///         vertex.edges_mut().sort_by_key(|edge| edge.to);
     ///         vertex.edges_mut().dedup();
     ///     });

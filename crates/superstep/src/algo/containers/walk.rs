@@ -62,7 +62,7 @@ impl<V: 'static, E: 'static, A: Value, R: 'static> Deed for Visit<V, E, A, R> {
 ///     });
 ///     g.epoch(|e| if e.rank() == 0 { ring.visit(e, 0, 0, reach) });
 ///     let mut distances = Vec::new();
-///     ring.for_each(|_, vertex| distances.push(vertex.value));
+///     ring.forall_mut(|_, vertex| distances.push(vertex.value));
 ///     distances
 /// });
 /// assert_eq!(distances.unwrap(), [[0, 1, 2], [3, 2, 1]]);
@@ -90,7 +90,7 @@ impl<V: 'static, E: 'static> Walk<'_, V, E> {
     ///     let ring = g.graph::<u32, ()>(4, |_| 0);
     ///     g.epoch(|e| if e.rank() == 1 { ring.visit(e, 3, 5, around) });
     ///     let mut counts = Vec::new();
-    ///     ring.for_each(|_, vertex| counts.push(vertex.value));
+    ///     ring.forall_mut(|_, vertex| counts.push(vertex.value));
     ///     counts
     /// });
     /// assert_eq!(counts.unwrap(), [[2, 1], [1, 2]]);

@@ -1,14 +1,13 @@
 //! What an array is: its handle, and everything that needs no communication.
 
-use super::{
-    layout::Distribution,
-    part::Part,
-    place::{self, Place},
-};
+use super::{layout::Distribution, part::Part};
 use crate::{
     engine::{Core, Element, Lease, Tenant as _},
     error::{Error, ErrorKind, Result},
-    memory::section::{Section, Span},
+    memory::{
+        place::{self, Place},
+        section::{Section, Span},
+    },
 };
 use std::{
     any::type_name,

@@ -2,12 +2,15 @@
 
 use super::{
     Array,
-    layout::{self, Distribution},
-    pieces, place,
+    layout::{self, Distribution, Map as _},
+    pieces,
 };
 use crate::{
     engine::Element,
-    memory::section::{Section, Span},
+    memory::{
+        place,
+        section::{Section, Span},
+    },
 };
 use std::{convert::Infallible, ops::Range, panic::Location};
 
@@ -52,28 +55,64 @@ impl<T: Element, D: Distribution> Array<T, D> {
             }
         });
     }
+}
 
-    /// Calls `body` with the index of every element of a section that this processor owns, in the section's order, and
-    /// the element to be changed. A negative stride counts down.
+impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
+    /// Calls `body` with the place of every element of a section that this processor owns, in the section's order, and
+    /// the element to be changed. In one dimension the place is an index. A negative stride counts down.
     ///
     /// ```
-    /// use superstep::{Block, Config, strided};
+    /// use superstep::{Array, Block, Config, strided};
     ///
     /// let seen = Config::new().procs(2).run_all(|g| {
-    ///     let a = g.array::<u8, Block>(20);
+    ///     let (line, sheet) = (g.array::<u8, Block>(20), g.array_with::<usize, _, 2>([4, 2], Block::new()));
+    ///     sheet.forall_mut_in((.., ..), |[i, j], x| *x = 10 * i + j);
     ///     let mut seen = Vec::new();
-    ///     a.forall_in(strided(18..=6, -4), |i, _| seen.push(i));
-    ///     seen
+    ///     line.forall_mut_in(strided(18..=6, -4), |i, _| seen.push(i));
+    ///     (seen, sheet.local().to_vec())
     /// });
-    /// assert_eq!(seen.unwrap(), [vec![6], vec![18, 14, 10]]);
+    /// assert_eq!(seen.unwrap(), [(vec![6], vec![0, 1, 10, 11]), (vec![18, 14, 10], vec![20, 21, 30, 31])]);
     /// ```
     ///
     /// # Panics
     ///
     /// If there is no such section.
     #[track_caller]
-    pub fn forall_in(&self, section: impl Section<1>, mut body: impl FnMut(usize, &mut T)) {
-        let [span] = self.check_section(&section, Location::caller()).unwrap_or_else(|error| error.raise());
+    pub fn forall_mut_in<S: Section<N>>(&self, section: S, mut body: impl FnMut(S::At, &mut T)) {
+        let spans = self.check_section(&section, Location::caller()).unwrap_or_else(|error| error.raise());
+        let all = |(span, &extent): (&Span, &usize)| span.is_range() && span.count == extent;
+        if N == 1 {
+            self.in_line(spans[0], |index, value| body(S::at([index; N]), value));
+        } else if D::Map::RISES && spans.iter().zip(&self.shape).all(all) {
+            self.in_whole(|at, value| body(S::at(at), value));
+        } else {
+            self.in_section(&spans, |at, value| body(S::at(at), value));
+        }
+    }
+
+    /// The places of all elements that this processor owns, in the order in which they lie in its part.
+    ///
+    /// ```
+    /// use superstep::{Config, Cyclic};
+    ///
+    /// let places = Config::new().procs(2).run_all(|g| {
+    ///     let a = g.array_with::<u8, _, 2>([3, 2], Cyclic::new());
+    ///     a.indices().collect::<Vec<_>>()
+    /// });
+    /// assert_eq!(places.unwrap(), [vec![[0, 0], [0, 1], [2, 0], [2, 1]], vec![[1, 0], [1, 1]]]);
+    /// ```
+    ///
+    /// # Cost
+    ///
+    /// Some divisions for each: a loop that changes elements is several times as fast with
+    /// [`forall_mut`](Array::forall_mut) and [`forall_mut_in`](Self::forall_mut_in), which visit them by stretches.
+    pub fn indices(&self) -> impl Iterator<Item = [usize; N]> + '_ {
+        let indices = (0..self.part.lens[self.part.rank]).filter_map(|offset| self.global(offset));
+        indices.map(|index| place::place(index, &self.shape))
+    }
+
+    /// The owned elements of a span in one dimension.
+    fn in_line(&self, span: Span, mut body: impl FnMut(usize, &mut T)) {
         let mut local = self.local_mut();
         let visit = |offset: usize, index: usize, count: usize| {
             for number in numbers_in(span, index, count) {
@@ -83,24 +122,9 @@ impl<T: Element, D: Distribution> Array<T, D> {
         };
         if span.step > 0 { self.stretches(visit) } else { self.stretches_down(visit) }
     }
-}
 
-impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
-    /// Calls `body` with the place of every element that this processor owns, in the order in which they lie in its
-    /// part, and the element to be changed.
-    ///
-    /// ```
-    /// use superstep::{Array, Block, Config};
-    ///
-    /// let here = Config::new().procs(2).run_all(|g| {
-    ///     let a: Array<usize, Block, 2> = g.array_with([4, 2], Block);
-    ///     a.forall_nd(|[i, j], x| *x = 10 * i + j);
-    ///     a.local().to_vec()
-    /// });
-    /// assert_eq!(here.unwrap(), [[0, 1, 10, 11], [20, 21, 30, 31]]);
-    /// ```
-    #[track_caller]
-    pub fn forall_nd(&self, mut body: impl FnMut([usize; N], &mut T)) {
+    /// All owned elements, as they lie.
+    fn in_whole(&self, mut body: impl FnMut([usize; N], &mut T)) {
         let mut local = self.local_mut();
         self.stretches(|offset, index, count| {
             let mut at = place::place(index, &self.shape);
@@ -111,38 +135,19 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
         });
     }
 
-    /// Calls `body` with the place of every element of a section that this processor owns, in the section's order, and
-    /// the element to be changed.
-    ///
-    /// ```
-    /// use superstep::{Array, Config, Cyclic, strided};
-    ///
-    /// let seen = Config::new().procs(2).run_all(|g| {
-    ///     let a: Array<u8, Cyclic, 2> = g.array_with([4, 3], Cyclic);
-    ///     let mut seen = Vec::new();
-    ///     a.forall_nd_in((.., strided(.., -2)), |at, _| seen.push(at));
-    ///     seen
-    /// });
-    /// assert_eq!(seen.unwrap()[1], [[1, 2], [1, 0], [3, 2], [3, 0]]);
-    /// ```
-    ///
-    /// # Panics
-    ///
-    /// If there is no such section.
-    #[track_caller]
-    pub fn forall_nd_in(&self, section: impl Section<N>, mut body: impl FnMut([usize; N], &mut T)) {
-        let spans = self.check_section(&section, Location::caller()).unwrap_or_else(|error| error.raise());
+    /// The owned elements of a section, in its order.
+    fn in_section(&self, spans: &[Span; N], mut body: impl FnMut([usize; N], &mut T)) {
         let (me, counts) = (self.part.rank, spans.map(|span| span.count));
         let mut local = self.local_mut();
         let mut done = 0;
-        let Ok(()) = pieces::cut(&self.part, &self.shape, &spans, |piece| {
+        let Ok(()) = pieces::cut(&self.part, &self.shape, spans, |piece| {
             let first = done;
             done += piece.count;
             if piece.owner == me {
                 let mut number = place::place(first, &counts);
                 for offset in piece.places() {
                     let mut at = number;
-                    for (at, span) in at.iter_mut().zip(&spans) {
+                    for (at, span) in at.iter_mut().zip(spans) {
                         *at = span.index(*at);
                     }
                     body(at, &mut local[offset]);

@@ -149,7 +149,7 @@ impl Step {
     ///
     /// let column = Config::new().procs(2).run(|g| {
     ///     let a: Array<usize, Block, 2> = g.array_with([3, 4], Block);
-    ///     a.forall_nd(|[i, j], x| *x = 10 * i + j);
+    ///     a.forall_mut_in((.., ..), |[i, j], x| *x = 10 * i + j);
     ///     g.step(|s| s.mirror(&a, (.., 2..3)))
     /// });
     /// assert_eq!(column.unwrap(), [2, 12, 22]);

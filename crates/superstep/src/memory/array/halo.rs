@@ -39,7 +39,7 @@ pub enum Edge {
 ///
 /// let sums = Config::new().procs(2).run(|g| {
 ///     let a: Array<f64, Block, 2> = g.array_with([4, 4], Block);
-///     a.forall_nd(|[i, j], x| *x = (4 * i + j) as f64);
+///     a.forall_mut_in((.., ..), |[i, j], x| *x = (4 * i + j) as f64);
 ///     let halo = g.step(|s| s.halo(&a, [1, 0], Edge::Open));
 ///     assert_eq!(halo.shape(), [3, 4]);                                // rows 0 and 1, and row 2 of the other one
 ///     halo.row([1, 0]).iter().zip(halo.row([2, 0])).map(|(up, down)| up + down).collect::<Vec<_>>()

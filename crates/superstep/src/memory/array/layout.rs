@@ -62,6 +62,9 @@ pub trait Distribution: Clone + Debug + 'static {
 #[doc(hidden)]
 #[allow(unreachable_pub, reason = "it is seen as `Distribution::Map`, which Rust 1.88 does not know")]
 pub trait Map: Clone + 'static {
+    /// Whether a processor's units lie in its part by rising number.
+    const RISES: bool = true;
+
     /// Who owns a unit, and its number there. The unit must exist.
     fn locate(&self, unit: usize) -> (usize, usize);
 

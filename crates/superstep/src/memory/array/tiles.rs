@@ -84,6 +84,8 @@ impl<const K: usize> Distribution for Tiles<K> {
 }
 
 impl Map for TilesMap {
+    const RISES: bool = false;
+
     #[inline]
     fn locate(&self, unit: usize) -> (usize, usize) {
         let (mut rest, mut tile, mut within) = (unit, 0, 0);

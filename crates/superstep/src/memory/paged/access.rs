@@ -5,7 +5,7 @@ use crate::{
     engine::{Element, Lease, Tenant as _},
     error::{Error, ErrorKind, Result},
     memory::{
-        array::Place,
+        place::Place,
         section::{Section, Span},
     },
 };
@@ -42,7 +42,7 @@ use std::{any::type_name, ops::Range, panic::Location, rc::Rc};
 /// | `halo` | `cohere` for the rows at a border, then `read` across it |
 /// | `gather_to` | [`gather_to`](crate::Step::gather_to) |
 /// | `scatter_from` | `write_section` on one, then `cohere` on all |
-/// | `forall` | a loop over [`owned`](Self::owned) or [`owned_blocks`](Self::owned_blocks) |
+/// | `forall` | a loop over [`indices`](Self::indices) or [`owned`](Self::owned) |
 /// | `local` | [`row`](Self::row), [`rows`](Self::rows) and [`run`](Self::run): a part is in pages, and not in one piece |
 /// | `split_on`, `assign`, `permute` | nothing: pages stay where they are |
 ///
@@ -218,11 +218,11 @@ impl<T: Element, const N: usize> Paged<T, N> {
     ///
     /// ```
     /// let blocks = superstep::Config::new().procs(2).run_all(|g| {
-    ///     g.paged::<u8, 2>([5, 4], [2, 4]).owned_blocks().collect::<Vec<_>>()
+    ///     g.paged::<u8, 2>([5, 4], [2, 4]).owned().collect::<Vec<_>>()
     /// });
     /// assert_eq!(blocks.unwrap(), [vec![[0..2, 0..4], [4..5, 0..4]], vec![[2..4, 0..4]]]);
     /// ```
-    pub fn owned_blocks(&self) -> impl Iterator<Item = [Range<usize>; N]> + use<T, N> {
+    pub fn owned(&self) -> impl Iterator<Item = [Range<usize>; N]> + use<T, N> {
         self.part.layout.blocks(self.part.rank)
     }
 
@@ -230,12 +230,12 @@ impl<T: Element, const N: usize> Paged<T, N> {
     ///
     /// ```
     /// let owned = superstep::Config::new().procs(2).run_all(|g| {
-    ///     g.paged::<u8, 2>([2, 2], [1, 2]).owned().collect::<Vec<_>>()
+    ///     g.paged::<u8, 2>([2, 2], [1, 2]).indices().collect::<Vec<_>>()
     /// });
     /// assert_eq!(owned.unwrap(), [vec![[0, 0], [0, 1]], vec![[1, 0], [1, 1]]]);
     /// ```
-    pub fn owned(&self) -> impl Iterator<Item = [usize; N]> + use<T, N> {
-        self.owned_blocks().flat_map(|block| {
+    pub fn indices(&self) -> impl Iterator<Item = [usize; N]> + use<T, N> {
+        self.owned().flat_map(|block| {
             let count: usize = block.iter().map(Range::len).product();
             (0..count).map(move |mut number| {
                 let mut at = [0; N];

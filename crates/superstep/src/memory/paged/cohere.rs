@@ -29,9 +29,9 @@ use std::panic::Location;
 /// ```
 /// let sums = superstep::Config::new().procs(2).run_all(|g| {
 ///     let a = g.paged::<u32, 1>([4], [2]);
-///     for [i] in a.owned() { a.write(i, 1 + i as u32) }
+///     for [i] in a.indices() { a.write(i, 1 + i as u32) }
 ///     let begun = g.begin_cohere(&a, 1..3, &[0, 1]);
-///     let inner: u32 = a.owned().map(|[i]| a.read(i)).sum();       // work that needs nothing of the others
+///     let inner: u32 = a.indices().map(|[i]| a.read(i)).sum();       // work that needs nothing of the others
 ///     begun.finish();
 ///     inner + a.read(1) + a.read(2)
 /// });

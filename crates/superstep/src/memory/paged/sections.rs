@@ -16,7 +16,7 @@ impl<T: Element, const N: usize> Paged<T, N> {
     ///
     /// let tile = Config::new().procs(1).run(|g| {
     ///     let a = g.paged::<usize, 2>([4, 4], [4, 4]);
-    ///     for at in a.owned() { a.write(at, 10 * at[0] + at[1]) }
+    ///     for at in a.indices() { a.write(at, 10 * at[0] + at[1]) }
     ///     (a.read_section((1..3, 2..4)), a.read_section((0..1, strided(.., -2))))
     /// });
     /// assert_eq!(tile.unwrap(), (vec![12, 13, 22, 23], vec![3, 1]));
@@ -28,7 +28,7 @@ impl<T: Element, const N: usize> Paged<T, N> {
     #[track_caller]
     pub fn read_section(&self, section: impl Section<N>) -> Vec<T> {
         let mut values = Vec::new();
-        self.read_into(section, &mut values);
+        self.read_section_into(section, &mut values);
         values
     }
 
@@ -38,7 +38,7 @@ impl<T: Element, const N: usize> Paged<T, N> {
     /// let tile = superstep::Config::new().procs(1).run(|g| {
     ///     let a = g.paged::<u8, 2>([4, 4], [4, 4]);
     ///     let mut tile = vec![9; 100];
-    ///     a.read_into((1..3, 2..4), &mut tile);
+    ///     a.read_section_into((1..3, 2..4), &mut tile);
     ///     tile
     /// });
     /// assert_eq!(tile.unwrap(), [0; 4]);
@@ -48,19 +48,18 @@ impl<T: Element, const N: usize> Paged<T, N> {
     ///
     /// As [`read_section`](Self::read_section).
     #[track_caller]
-    pub fn read_into(&self, section: impl Section<N>, values: &mut Vec<T>) {
+    pub fn read_section_into(&self, section: impl Section<N>, values: &mut Vec<T>) {
         let site = Location::caller();
         let spans = self.check_section(&section, site).unwrap_or_else(|error| error.raise());
+        self.check_readable(&spans, site).unwrap_or_else(|error| error.raise());
         values.clear();
-        self.read_spans(&spans, values, site).unwrap_or_else(|error| error.raise());
+        self.append(&spans, values, site);
     }
 
-    /// Appends the values of a section.
-    pub(super) fn read_spans(&self, spans: &[Span; N], values: &mut Vec<T>, site: &Location<'_>) -> Result {
-        self.check_readable(spans, site)?;
+    /// Appends the values of a section that can be read.
+    pub(super) fn append(&self, spans: &[Span; N], values: &mut Vec<T>, site: &Location<'_>) {
         values.reserve(spans.iter().map(|span| span.count).product());
         self.in_order(spans, |at, len| self.read_run(at, len, values, site));
-        Ok(())
     }
 
     /// Writes a section in row-major order, whoever owns it.
@@ -119,7 +118,7 @@ impl<T: Element, const N: usize> Paged<T, N> {
     }
 
     /// Refuses to read a section of which something is not present or lent for writing, before any of it is read.
-    fn check_readable(&self, spans: &[Span; N], site: &Location<'_>) -> Result {
+    pub(super) fn check_readable(&self, spans: &[Span; N], site: &Location<'_>) -> Result {
         let (mut missing, mut is_borrowed) = (None, false);
         self.part.layout.pieces(spans, |piece| match self.part.missing(piece.page, piece.range()) {
             Some(offset) => missing = missing.or(Some((piece.page, offset))),

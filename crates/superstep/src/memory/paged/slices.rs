@@ -5,7 +5,7 @@ use crate::{
     engine::Element,
     error::{Error, ErrorKind},
     memory::{
-        array::Place,
+        place::Place,
         section::{Ends, Span},
     },
 };
@@ -76,7 +76,7 @@ impl<T: Element> Paged<T, 2> {
     /// ```
     /// let row = superstep::Config::new().procs(2).run(|g| {
     ///     let a = g.paged::<usize, 2>([4, 3], [2, 3]);
-    ///     for at in a.owned() { a.write(at, 10 * at[0] + at[1]) }
+    ///     for at in a.indices() { a.write(at, 10 * at[0] + at[1]) }
     ///     g.cohere(&a, (1..3, ..), &[0, 1]);
     ///     a.row(2).to_vec()
     /// });
@@ -179,7 +179,7 @@ impl<T: Element, const N: usize> Paged<T, N> {
     /// ```
     /// let run = superstep::Config::new().procs(1).run(|g| {
     ///     let a = g.paged::<usize, 3>([2, 3, 4], [2, 3, 4]);
-    ///     for at in a.owned() { a.write(at, at[2]) }
+    ///     for at in a.indices() { a.write(at, at[2]) }
     ///     a.run([1, 2, 1], 3).to_vec()
     /// });
     /// assert_eq!(run.unwrap(), [1, 2, 3]);

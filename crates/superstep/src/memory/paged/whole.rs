@@ -97,9 +97,10 @@ impl<T: Element, const N: usize> Whole for Paged<T, N> {
         self.check_whole(site)?;
         core.check_rank(root, site)?;
         let (mut mine, is_root) = (Vec::new(), step.rank() == root);
-        for block in self.owned_blocks() {
+        for block in self.owned() {
             let spans = self.check_section(&block, site)?;
-            self.read_spans(&spans, &mut mine, site)?;
+            self.check_readable(&spans, site)?;
+            self.append(&spans, &mut mine, site);
         }
         let mut parts: Vec<Option<Vec<T>>> = Vec::new();
         if is_root {

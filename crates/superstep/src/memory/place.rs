@@ -39,7 +39,7 @@ impl<const N: usize> Place<N> for [usize; N] {
 
 /// The number of an element in row-major order; the first dimension in which it does not exist, if there is one.
 #[inline]
-pub(super) fn linear<const N: usize>(at: [usize; N], shape: &[usize; N]) -> Result<usize, usize> {
+pub(crate) fn linear<const N: usize>(at: [usize; N], shape: &[usize; N]) -> Result<usize, usize> {
     let mut index = 0;
     for dimension in 0..N {
         if at[dimension] >= shape[dimension] {
@@ -50,7 +50,7 @@ pub(super) fn linear<const N: usize>(at: [usize; N], shape: &[usize; N]) -> Resu
     Ok(index)
 }
 
-pub(super) fn place<const N: usize>(mut index: usize, shape: &[usize; N]) -> [usize; N] {
+pub(crate) fn place<const N: usize>(mut index: usize, shape: &[usize; N]) -> [usize; N] {
     let mut at = [0; N];
     for dimension in (0..N).rev() {
         at[dimension] = index % shape[dimension];
