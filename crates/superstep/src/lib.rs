@@ -6,19 +6,35 @@
 //! the result is the same, bit for bit, in every run.
 //!
 //! ```
-//! use superstep::Sum;
+//! use superstep::{Block, Sum};
 //!
 //! fn main() -> superstep::Result {
-//!     superstep::run(|world| {
-//!         let total = world.step(|s| s.reduce(s.rank() as u64, Sum));
-//!         if world.is_leader() { println!("{total}") }
+//!     superstep::run(|world| {                                              // threads, or processes under `mpirun`
+//!         let (me, p) = (world.rank(), world.size());
+//!
+//!         // Steps: what is asked for in one happens at its end, and comes back as plain values.
+//!         let (total, below) = world.step(|s| (s.reduce(me + 1, Sum), s.prefix(me + 1, Sum)));
+//!         assert_eq!((total, below), (p * (p + 1) / 2, me * (me + 1) / 2));
+//!
+//!         // Arrays: spread over all processors, read and written in bulk by global index.
+//!         let counts = world.array::<u64, Block>(10);
+//!         world.step(|s| s.scatter(&counts, &[me % 10, 3], &[1, 1], Sum));  // counts[index] += 1, whoever owns it
+//!         let all = world.step(|s| s.mirror(&counts, ..));
+//!         assert_eq!(all.iter().sum::<u64>(), 2 * p as u64);
+//!
+//!         // Epochs: work goes to where the data is, and ends when no request is under way anywhere.
+//!         let inbox = world.object(Vec::new());
+//!         world.epoch(|e| e.send((me + 1) % p, &inbox, me, |inbox, _, from| inbox.push(from)));
+//!         assert_eq!(inbox.with(|inbox| inbox.clone()), [(me + p - 1) % p]);
 //!     })
 //! }
 //! ```
 //!
+//! `cargo run` starts one processor for each core. The same executable runs on a cluster: [`guide::cluster`].
+//!
 //! # What there is
 //!
-//! - [`run`] and [`Config`] start processors: threads, or the simulated ones of [`testing`].
+//! - [`run`] and [`Config`] start processors: threads, processes, or the simulated ones of [`testing`].
 //! - A [`Group`] steps and [splits](Group::split), as deeply as you like.
 //! - A [`Step`] has the verbs: [`reduce`](Step::reduce), [`prefix`](Step::prefix), [`broadcast`](Step::broadcast),
 //!   [`collect`](Step::collect), [`deal`](Step::deal), [`exchange`](Step::exchange), [`put`](Step::put),
@@ -35,9 +51,11 @@
 //!   and written by all at any time of it. [`containers`] are built of these: vectors, hash maps and graphs.
 //! - [`Error`] says in one line what went wrong, where, and what to do; a body may return its own, and
 //!   [`guide::errors`] shows what becomes of it.
+//! - Guides lead here [from rayon](guide::rayon), [from MPI](guide::mpi) and [from BSPlib](guide::bsplib), and say how
+//!   to [test a program](guide::testing) and what [`main` does outside `run`](guide::outside).
 //!
-//! A handle that is dropped sends nothing and waits for nobody: that is told with the group's next boundary, and what all
-//! members have dropped is gone then. The one value whose drop waits is [`paged::Cohering`], which says so.
+//! A handle that is dropped sends nothing and waits for nobody: that is told with the group's next boundary, and what
+//! all members have dropped is gone then. The one value whose drop waits is [`paged::Cohering`], which says so.
 //!
 //! Costs are given as in the BSP model: `g` is the time per word of communication, `l` that of an empty boundary, `p`
 //! the number of processors. `superstep probe` measures them.

@@ -3,7 +3,8 @@
 //! [`layout`] says who owns what and on which page it lies; [`part`] is what a processor has of it; [`access`],
 //! [`copies`], [`slices`], [`sections`] and [`whole`] are the handle. [`cohere`] makes a section the same on a set of
 //! processors: they tell each other [`news`] through the [`channel`] of their group, and [`merge`] what they have
-//! heard. [`limit`] says what is lent, and [`flight`] what calls that are under way at the same time know of each other.
+//! heard. [`limit`] says what is lent, and [`flight`] what calls that are under way at the same time know of each
+//! other.
 
 mod access;
 mod channel;
