@@ -26,7 +26,7 @@ fn a_packed_struct_travels_by_every_verb() {
         array.forall_mut(|i, element| *element = packed(i));
         let (gathered, halo, all, sum) = g.step(|s| {
             s.put((me + 1) % p, &[mine, mine], &area, 1);
-            s.send(&queue, (me + 1) % p, 1, mine);
+            s.send((me + 1) % p, &queue, 1, mine);
             shared.set(mine);
             let add = |low: &mut Packed, high: &Packed| low.b = { low.b } + { high.b };
             (s.gather(&array, &[n - 1, 0]), s.halo(&array, [1], Edge::Periodic), s.collect(mine), s.reduce(mine, add))
