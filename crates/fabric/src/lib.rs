@@ -7,7 +7,8 @@
 //!
 //! Programs use the `superstep` crate; this one is its lowest layer.
 
-// Forked processes and MPI use much that threads and the simulator do not, and loom and Shuttle have fences of their own.
+// Forked processes and MPI use much that threads and the simulator do not, and loom and Shuttle have fences of their
+// own.
 #![cfg_attr(any(loom, shuttle, not(target_os = "linux")), allow(dead_code, unused_imports))]
 
 mod ahead;

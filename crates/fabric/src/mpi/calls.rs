@@ -13,7 +13,6 @@
 use super::{
     abi::{Abi, Status},
     dynamic::Library,
-    pulse,
 };
 use std::{
     ffi::{c_char, c_int, c_void},
@@ -70,7 +69,11 @@ pub(super) struct Mpi {
     /// What it says of itself.
     pub(super) version: String,
     functions: Functions,
+    give_up: GiveUp,
 }
+
+/// Ends the process, with a line that says why.
+pub(super) type GiveUp = fn(&str) -> !;
 
 /// How long a process waits after a call of MPI has failed, for whoever knows better why.
 const STRANDED: Duration = Duration::from_secs(5);
@@ -88,8 +91,8 @@ pub(super) struct Arrived {
 }
 
 impl Mpi {
-    /// Loads a library, and finds out what it is.
-    pub(super) fn load(name: &str) -> Result<Self, String> {
+    /// Loads a library, and finds out what it is. If a call of it fails, the process ends by `give_up`.
+    pub(super) fn load(name: &str, give_up: GiveUp) -> Result<Self, String> {
         let library = Library::load(name)?;
         let functions = Functions::find(&library)?;
         let mut text = vec![0u8; 16 << 10];
@@ -100,7 +103,7 @@ impl Mpi {
         let version = String::from_utf8_lossy(&text).trim_end_matches(['\0', '\n']).to_owned();
         let abi = Abi::of(&library, &version)
             .ok_or_else(|| format!("it is an MPI with an unknown ABI: {}", version.lines().next().unwrap_or("")))?;
-        Ok(Self { abi, version, functions })
+        Ok(Self { abi, version, functions, give_up })
     }
 
     /// Starts MPI, unless the program has; says whether it was started here.
@@ -128,18 +131,18 @@ impl Mpi {
 
     /// Makes sure that a call has not failed.
     #[inline]
-    fn check(code: c_int, name: &str) {
+    fn check(&self, code: c_int, name: &str) {
         if code != 0 {
-            Self::strand(code, name);
+            self.strand(code, name);
         }
     }
 
     /// Ends the process, because a call of MPI has failed. Mostly another process has died: then the heartbeat or the
     /// launcher knows who, and ends this one first.
     #[cold]
-    fn strand(code: c_int, name: &str) -> ! {
+    fn strand(&self, code: c_int, name: &str) -> ! {
         std::thread::sleep(STRANDED);
-        pulse::give_up(&format!("{name} failed with code {code}"));
+        (self.give_up)(&format!("{name} failed with code {code}"))
     }
 
     pub(super) fn rank(&self) -> usize {
@@ -176,7 +179,7 @@ impl Mpi {
         let code = unsafe {
             (self.functions.allgather)(mine.as_ptr().cast(), count, byte, all.as_mut_ptr().cast(), count, byte, world)
         };
-        Self::check(code, "MPI_Allgather");
+        self.check(code, "MPI_Allgather");
     }
 
     /// Adds up a number of each process. Every process must come here.
@@ -187,7 +190,7 @@ impl Mpi {
         let code = unsafe {
             (self.functions.allreduce)((&raw const mine).cast(), (&raw mut total).cast(), 1, word, sum, world)
         };
-        Self::check(code, "MPI_Allreduce");
+        self.check(code, "MPI_Allreduce");
         total
     }
 
@@ -198,7 +201,7 @@ impl Mpi {
         // SAFETY: P1; the bytes are read before the call returns.
         let code =
             unsafe { (self.functions.send)(bytes.as_ptr().cast(), count, self.abi.byte, to, tag, self.abi.world) };
-        Self::check(code, "MPI_Send");
+        self.check(code, "MPI_Send");
     }
 
     /// Waits for just so many bytes.
@@ -209,7 +212,7 @@ impl Mpi {
         let code = unsafe {
             (self.functions.receive)(bytes.as_mut_ptr().cast(), count, byte, from, tag, world, &raw mut status)
         };
-        Self::check(code, "MPI_Recv");
+        self.check(code, "MPI_Recv");
     }
 
     /// Begins to send `bytes`, at most [`PIECE`] of them.
@@ -225,7 +228,7 @@ impl Mpi {
         // SAFETY: P1, and P3 is the caller's promise.
         let code =
             unsafe { (self.functions.isend)(bytes.as_ptr().cast(), count, byte, to, tag, world, &raw mut request) };
-        Self::check(code, "MPI_Isend");
+        self.check(code, "MPI_Isend");
         Request(request)
     }
 
@@ -243,7 +246,7 @@ impl Mpi {
         let code = unsafe {
             (self.functions.irecv)(bytes.as_mut_ptr().cast(), count, byte, from, tag, world, &raw mut request)
         };
-        Self::check(code, "MPI_Irecv");
+        self.check(code, "MPI_Irecv");
         Request(request)
     }
 
@@ -253,7 +256,7 @@ impl Mpi {
         let (mut done, mut status): (c_int, Status) = (0, [0; 16]);
         // SAFETY: P1; the request is one that was begun, or has been used up, of which MPI says that it is done.
         let code = unsafe { (self.functions.test)(&raw mut request.0, &raw mut done, &raw mut status) };
-        Self::check(code, "MPI_Test");
+        self.check(code, "MPI_Test");
         (done != 0).then(|| self.arrived(&status))
     }
 
@@ -275,7 +278,7 @@ impl Mpi {
             let mut status: Status = [0; 16];
             // SAFETY: P1; the request is under way.
             let code = unsafe { (self.functions.wait)(&raw mut request.0, &raw mut status) };
-            Self::check(code, "MPI_Wait");
+            self.check(code, "MPI_Wait");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Who started this process, and where its MPI is.
 
-use super::calls::Mpi;
+use super::calls::{GiveUp, Mpi};
 use crate::settings;
 use std::env;
 
@@ -69,7 +69,7 @@ impl Launcher {
     }
 
     /// Loads the MPI that belongs to it; or says what was tried and why each failed.
-    pub(super) fn load(&self) -> Result<Mpi, String> {
+    pub(super) fn load(&self, give_up: GiveUp) -> Result<Mpi, String> {
         let given = settings::read("SUPERSTEP_MPI_LIB", "a text", |name| Some(name.to_owned())).ok().flatten();
         let names: Vec<&str> = match &given {
             Some(name) => vec![name],
@@ -77,7 +77,7 @@ impl Launcher {
         };
         let mut tried = Vec::new();
         for name in names {
-            match Mpi::load(name) {
+            match Mpi::load(name, give_up) {
                 Ok(mpi) => return Ok(mpi),
                 Err(why) => tried.push(format!("{name} ({why})")),
             }

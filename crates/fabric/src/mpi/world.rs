@@ -62,7 +62,7 @@ pub(super) fn world() -> Result<&'static World, Unable> {
 fn start() -> Result<World, Unable> {
     let start = Instant::now();
     let launcher = Launcher::find().ok_or(Unable::NotLaunched)?;
-    let mpi = launcher.load().map_err(Unable::NoMpi)?;
+    let mpi = launcher.load(pulse::give_up).map_err(Unable::NoMpi)?;
     let before = Instant::now();
     let is_ours = mpi.init().map_err(Unable::NoMpi)?;
     let init = before.elapsed();

@@ -24,8 +24,8 @@ mod system {
     }
 }
 
-/// The same for loom and Shuttle: who sleeps looks at the word under the lock that who wakes takes, as in the kernel. There is no
-/// limit, so who sleeps and is never woken is found.
+/// The same for loom and Shuttle: who sleeps looks at the word under the lock that who wakes takes, as in the kernel.
+/// There is no limit, so who sleeps and is never woken is found.
 #[cfg(any(loom, shuttle))]
 mod system {
     use crate::threads::sync::{AtomicU32, Condvar, Mutex, Ordering, lazy_static};

@@ -87,19 +87,20 @@ fn cores(set: &Set) -> Vec<usize> {
     (0..libc::CPU_SETSIZE as usize).filter(|&core| unsafe { libc::CPU_ISSET(core, set) }).collect()
 }
 
-/// The cores that this process may use.
-pub(crate) fn allowed() -> Set {
-    static ALLOWED: OnceLock<Set> = OnceLock::new();
+/// The cores that this process may use, if the kernel tells: one with more cores than a set has room for does not.
+pub(crate) fn allowed() -> Option<Set> {
+    static ALLOWED: OnceLock<Option<Set>> = OnceLock::new();
     *ALLOWED.get_or_init(|| {
         // SAFETY: it takes nothing and cannot fail.
         let process = unsafe { libc::getpid() };
-        of_thread(process).expect("the kernel tells which cores this process may use")
+        of_thread(process)
     })
 }
 
 /// Binds the calling thread to the `rank`-th core that this process may use, counted round, or to all of them again.
+/// Where the kernel does not tell which these are, or takes one of them away later, the thread stays as it is.
 pub(crate) fn bind(rank: Option<usize>) {
-    let allowed = allowed();
+    let Some(allowed) = allowed() else { return };
     let set = rank.map_or(allowed, |rank| {
         let cores = cores(&allowed);
         // SAFETY: B1.
@@ -108,7 +109,7 @@ pub(crate) fn bind(rank: Option<usize>) {
         unsafe { libc::CPU_SET(cores[rank % cores.len()], &mut one) };
         one
     });
-    assert!(allow(&set), "the kernel refused to bind a thread to a core that it allows");
+    allow(&set);
 }
 
 /// Moves the calling thread to another core than the one it is on, if it may use any other, and lets it go where it
@@ -170,7 +171,7 @@ pub(crate) fn machine() -> String {
 }
 
 /// Whether a process is there, with memory: not one that only waits to be waited for, nor one that is about to. Where
-/// nothing is known of it, it is: the system may have no files about processes, and this process may have no more files.
+/// nothing is known of it, it is: the system may have no files about processes, and this process no more files.
 pub(crate) fn is_alive(pid: i32) -> bool {
     let is_gone = |why: &io::Error| {
         (why.kind() == io::ErrorKind::NotFound || why.raw_os_error() == Some(libc::ESRCH))

@@ -1,10 +1,10 @@
 //! Many schedules of tables that are too large for loom: up to nine members, flat and as trees, and five meetings.
 //!
-//! Shuttle chooses at every access who goes on. It knows no weak memory, which is loom's business. A schedule that fails
-//! is printed, and `shuttle::replay` plays it again.
+//! Shuttle chooses at every access who goes on. It knows no weak memory, which is loom's business. A schedule that
+//! fails is printed, and `shuttle::replay` plays it again.
 //!
-//! Run them by `RUSTFLAGS="--cfg shuttle" cargo test -p superstep-fabric --release --lib shuttle`; `SUPERSTEP_SCHEDULES`
-//! says how many schedules each model has.
+//! Run them by `RUSTFLAGS="--cfg shuttle" cargo test -p superstep-fabric --release --lib shuttle`.
+//! `SUPERSTEP_SCHEDULES` says how many schedules each model has.
 
 use super::*;
 
