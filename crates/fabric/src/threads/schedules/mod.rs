@@ -2,8 +2,8 @@
 //!
 //! The models run the table itself on the primitives of loom or of Shuttle. A total that lacks a contribution, or has
 //! one of another meeting, means that somebody returned early or wrote too soon. A schedule in which everybody sleeps
-//! is reported, and loom also reports two accesses to a shelf that nothing orders. [`loom`] sees every schedule of two and
-//! three members, within bounds; [`shuttle`] tries many of larger tables.
+//! is reported, and loom also reports two accesses to a shelf that nothing orders. [`loom`] sees every schedule of two
+//! and three members, within bounds; [`shuttle`] tries many of larger tables.
 
 #[cfg(loom)]
 mod loom;
