@@ -12,7 +12,7 @@ pub(crate) use environment::{forked_sizes, launched_procs};
 
 use crate::{
     engine::{Group, Outcome},
-    error::{Causes, Error, ErrorKind, Result},
+    error::{BoxError, Causes, Error, ErrorKind, Result},
     panics,
 };
 use fabric::{Circle, Failure, mpi, procs, sim, threads};
@@ -111,6 +111,22 @@ impl Config {
     /// ```
     #[track_caller]
     pub fn run_all<R: Outcome<T>, T: Send>(&self, body: impl Fn(&mut Group) -> R + Sync) -> Result<Vec<T>> {
+        let returned = Mutex::new((Vec::new(), Vec::new()));
+        self.run_each(R::MAY_FAIL, Location::caller(), &|root, end| {
+            let (rank, outcome) = (root.rank(), body(root).outcome());
+            let (outcome, value) = outcome.map_or_else(|error| (Err(error), None), |value| (Ok(()), Some(value)));
+            end(root, outcome)?;
+            let (ranks, values) = &mut *returned.lock().unwrap_or_else(PoisonError::into_inner);
+            let at = ranks.partition_point(|&other| other < rank);
+            ranks.insert(at, rank);
+            values.insert(at, value.expect("what did not end with an error has returned a value"));
+            Ok(())
+        })?;
+        Ok(returned.into_inner().unwrap_or_else(PoisonError::into_inner).1)
+    }
+
+    /// Runs `body` on each processor. Like all below, it is compiled once, and not for each call of [`run`].
+    fn run_each(&self, may_fail: bool, site: &'static Location<'static>, body: Body<'_>) -> Result {
         let (procs, fabric, plan, options) = self.resolve()?;
         let watches = self.watches()?;
         if threads::is_processor() {
@@ -118,20 +134,20 @@ impl Config {
             return Err(Error::new(ErrorKind::NestedRun, message));
         }
         panics::note_places();
-        let (site, causes, values) = (Location::caller(), Causes::default(), Mutex::new(Vec::new()));
+        let (causes, first_step) = (Causes::default(), self.first_step);
         start(procs, (fabric, &plan), options, &causes, &|circle| {
-            let rank = circle.rank();
-            let value = be_processor(circle, &body, site, (self.first_step, watches), causes.clone())?;
-            values.lock().unwrap_or_else(PoisonError::into_inner).push((rank, value));
-            Ok(())
-        })?;
-        let mut values = values.into_inner().unwrap_or_else(PoisonError::into_inner);
-        values.sort_unstable_by_key(|(rank, _)| *rank);
-        Ok(values.into_iter().map(|(_, value)| value).collect())
+            be_processor(circle, (body, may_fail), site, (first_step, watches), causes.clone())
+        })
     }
 }
 
-/// Starts the processors. It is compiled once, because four fabrics in each call of [`run`] take long to build.
+/// What a processor does: it works on the group, and ends it with what came of that.
+type Body<'a> = &'a (dyn Fn(&mut Group, End<'_>) -> Result + Sync);
+
+/// Ends the root group of a processor whose body has returned this.
+type End<'a> = &'a dyn Fn(&mut Group, Result<(), BoxError>) -> Result;
+
+/// Starts the processors.
 fn start(
     procs: usize,
     (fabric, plan): (Fabric, &sim::Plan),
@@ -164,13 +180,13 @@ fn in_words(failure: &Failure) -> String {
 }
 
 /// One processor's life in a run.
-fn be_processor<R: Outcome<T>, T>(
+fn be_processor(
     circle: Box<dyn Circle>,
-    body: &(impl Fn(&mut Group) -> R + Sync),
+    (body, may_fail): (Body<'_>, bool),
     site: &'static Location<'static>,
     (first_step, watches): (u64, bool),
     causes: Causes,
-) -> Result<T, Failure> {
+) -> Result<(), Failure> {
     let (alarm, rank) = (circle.alarm(), circle.rank());
     panics::forget();
     // The alarm is raised before anything of the program is dropped: that may panic, or wait for another processor.
@@ -179,11 +195,10 @@ fn be_processor<R: Outcome<T>, T>(
         if watches {
             root.core().watch();
         }
-        let returned = body(&mut root).outcome();
-        root.core().end_run(returned, R::MAY_FAIL, site)
+        body(&mut root, &|root, returned| root.core().end_run(returned, may_fail, site))
     }));
     match outcome {
-        Ok(Ok(value)) => return Ok(value),
+        Ok(Ok(())) => return Ok(()),
         // Everybody has it, or the alarm was raised: nobody has to be woken.
         Ok(Err(error)) => return Err(Failure::GaveUp { rank, report: error.report() }),
         Err(payload) => {

@@ -56,21 +56,21 @@ impl Core {
     }
 
     /// Ends the root group here; the error is everybody's. If no body `may_fail`, nobody waits for the others.
-    pub(crate) fn end_run<T>(
+    pub(crate) fn end_run(
         &self,
-        returned: Result<T, BoxError>,
+        returned: Result<(), BoxError>,
         may_fail: bool,
         site: &'static Location<'static>,
-    ) -> Result<T> {
+    ) -> Result {
         let returned = returned.map_err(|source| self.returned(source, site));
         let other = match &returned {
             // Somebody else may have an error to tell.
-            Ok(_) if may_fail && self.size() > 1 => self.meet_last(flags::NOBODY, &[])?,
-            Ok(_) if self.size() > 1 => {
+            Ok(()) if may_fail && self.size() > 1 => self.meet_last(flags::NOBODY, &[])?,
+            Ok(()) if self.size() > 1 => {
                 self.leave()?;
                 None
             }
-            Ok(_) => None,
+            Ok(()) => None,
             Err(error) => self.end_failing(error)?,
         };
         self.close();

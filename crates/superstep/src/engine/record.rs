@@ -129,8 +129,7 @@ pub(super) fn append<R>(
     let bytes = &mut *unwinding.bytes;
     let len = bytes.len() - at - header;
     if header == SHORT && len >= TOO_LONG {
-        // Longer than expected: everything moves up once.
-        bytes.splice(at + SHORT..at + SHORT, [0; LONG - SHORT]);
+        lengthen(bytes, at);
         header = LONG;
     }
     let address = match address {
@@ -144,6 +143,12 @@ pub(super) fn append<R>(
         bytes[at + SHORT..at + LONG].copy_from_slice(&(len as u64).to_le_bytes());
     }
     result
+}
+
+/// A record is longer than expected: everything moves up once.
+#[cold]
+fn lengthen(bytes: &mut Vec<u8>, at: usize) {
+    bytes.splice(at + SHORT..at + SHORT, [0; LONG - SHORT]);
 }
 
 /// Cuts a record off again unless it was finished.

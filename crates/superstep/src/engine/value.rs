@@ -7,7 +7,10 @@
 use crate::error::{Error, ErrorKind, Result};
 use fabric::Plain;
 use serde::{Serialize, de::DeserializeOwned};
-use std::any::{Any, type_name};
+use std::{
+    any::{Any, type_name},
+    mem::needs_drop,
+};
 
 /// What shared variables, messages and arguments may be: anything that can be cloned, sent and encoded.
 ///
@@ -66,6 +69,12 @@ macro_rules! for_numbers {
     };
 }
 
+/// Whether a `T` can be a `U`. Where it is clear that it cannot, nothing is compiled for the case that it is: there are
+/// many numbers, and every type that travels is asked about each.
+const fn can_be<T, U>() -> bool {
+    size_of::<T>() == size_of::<U>() && align_of::<T>() == align_of::<U>() && needs_drop::<T>() == needs_drop::<U>()
+}
+
 fn append<T: Plain>(values: &[T], out: &mut Vec<u8>) {
     out.extend_from_slice(bytemuck::cast_slice(values));
 }
@@ -74,11 +83,15 @@ fn append<T: Plain>(values: &[T], out: &mut Vec<u8>) {
 pub(crate) fn encode<T: Value>(value: &T, out: &mut Vec<u8>) -> Result {
     let any: &dyn Any = value;
     for_numbers!(Number => {
-        if let Some(number) = any.downcast_ref::<Number>() {
+        if const { can_be::<T, Number>() }
+            && let Some(number) = any.downcast_ref::<Number>()
+        {
             append(std::slice::from_ref(number), out);
             return Ok(());
         }
-        if let Some(numbers) = any.downcast_ref::<Vec<Number>>() {
+        if const { can_be::<T, Vec<Number>>() }
+            && let Some(numbers) = any.downcast_ref::<Vec<Number>>()
+        {
             append(numbers, out);
             return Ok(());
         }
@@ -117,7 +130,9 @@ macro_rules! for_fixed {
 pub(crate) fn owned_bytes<T: Value>(value: &T, most: usize) -> usize {
     let any: &dyn Any = value;
     for_numbers!(Number => {
-        if let Some(numbers) = any.downcast_ref::<Vec<Number>>() {
+        if const { can_be::<T, Vec<Number>>() }
+            && let Some(numbers) = any.downcast_ref::<Vec<Number>>()
+        {
             return size_of_val(numbers.as_slice());
         }
     });
@@ -129,7 +144,9 @@ pub(crate) fn owned_bytes<T: Value>(value: &T, most: usize) -> usize {
 pub(crate) fn is_fixed<T: 'static>() -> bool {
     let mut is_fixed = false;
     for_fixed!(Fixed => {
-        is_fixed |= std::any::TypeId::of::<T>() == std::any::TypeId::of::<Fixed>();
+        if const { can_be::<T, Fixed>() } {
+            is_fixed |= std::any::TypeId::of::<T>() == std::any::TypeId::of::<Fixed>();
+        }
     });
     is_fixed
 }
@@ -139,13 +156,17 @@ pub(crate) fn is_fixed<T: 'static>() -> bool {
 pub(crate) fn encode_next<T: Value>(value: &T, out: &mut Vec<u8>) -> Result {
     let any: &dyn Any = value;
     for_fixed!(Fixed => {
-        if let Some(fixed) = any.downcast_ref::<Fixed>() {
+        if const { can_be::<T, Fixed>() }
+            && let Some(fixed) = any.downcast_ref::<Fixed>()
+        {
             append(std::slice::from_ref(fixed), out);
             return Ok(());
         }
     });
     for_numbers!(Number => {
-        if let Some(numbers) = any.downcast_ref::<Vec<Number>>() {
+        if const { can_be::<T, Vec<Number>>() }
+            && let Some(numbers) = any.downcast_ref::<Vec<Number>>()
+        {
             fabric::make_room(out, 8 + size_of_val(numbers.as_slice()));
             append(&[numbers.len() as u64], out);
             append(numbers, out);
@@ -161,7 +182,9 @@ pub(crate) fn decode_next<T: Value>(bytes: &mut &[u8]) -> Result<T> {
     let mut value = None::<T>;
     let any: &mut dyn Any = &mut value;
     for_fixed!(Fixed => {
-        if let Some(fixed) = any.downcast_mut::<Option<Fixed>>() {
+        if const { can_be::<T, Fixed>() }
+            && let Some(fixed) = any.downcast_mut::<Option<Fixed>>()
+        {
             let (head, rest) = bytes.split_at_checked(size_of::<Fixed>()).ok_or_else(|| damaged::<T>(bytes))?;
             *fixed = Some(bytemuck::pod_read_unaligned(head));
             *bytes = rest;
@@ -169,7 +192,9 @@ pub(crate) fn decode_next<T: Value>(bytes: &mut &[u8]) -> Result<T> {
         }
     });
     for_numbers!(Number => {
-        if let Some(numbers) = any.downcast_mut::<Option<Vec<Number>>>() {
+        if const { can_be::<T, Vec<Number>>() }
+            && let Some(numbers) = any.downcast_mut::<Option<Vec<Number>>>()
+        {
             let len = decode_next::<u64>(bytes)?;
             let len = usize::try_from(len).ok().and_then(|len| len.checked_mul(size_of::<Number>()));
             let split = len.and_then(|len| bytes.split_at_checked(len));
@@ -194,11 +219,15 @@ pub(crate) fn decode<T: Value>(bytes: &[u8]) -> Result<T> {
     let mut value = None::<T>;
     let any: &mut dyn Any = &mut value;
     for_numbers!(Number => {
-        if let Some(number) = any.downcast_mut::<Option<Number>>() {
+        if const { can_be::<T, Number>() }
+            && let Some(number) = any.downcast_mut::<Option<Number>>()
+        {
             *number = Some(bytemuck::try_pod_read_unaligned(bytes).map_err(|_| damaged::<T>(bytes))?);
             return value.ok_or_else(|| damaged::<T>(bytes));
         }
-        if let Some(numbers) = any.downcast_mut::<Option<Vec<Number>>>() {
+        if const { can_be::<T, Vec<Number>>() }
+            && let Some(numbers) = any.downcast_mut::<Option<Vec<Number>>>()
+        {
             *numbers = Some(decode_plain(bytes)?);
             return value.ok_or_else(|| damaged::<T>(bytes));
         }
@@ -257,7 +286,9 @@ impl<T: Value> Codec<T> for AsValue {
     fn is_small() -> bool {
         let mut is_number = false;
         for_numbers!(Number => {
-            is_number |= std::any::TypeId::of::<T>() == std::any::TypeId::of::<Number>();
+            if const { can_be::<T, Number>() } {
+                is_number |= std::any::TypeId::of::<T>() == std::any::TypeId::of::<Number>();
+            }
         });
         is_number
     }
