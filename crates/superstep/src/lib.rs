@@ -72,6 +72,8 @@ mod error;
 pub mod guide;
 mod launch;
 mod memory;
+#[doc(hidden)]
+pub mod neststep;
 mod panics;
 pub mod sim;
 pub mod testing;

@@ -56,7 +56,7 @@ pub(crate) struct Membership {
     pub(super) id: usize,
     /// This processor's number in the whole run.
     pub(crate) processor: usize,
-    pub(super) depth: usize,
+    pub(crate) depth: usize,
     pub(super) parent: Option<Rc<Membership>>,
     /// A fingerprint of the way from the root group to this one, the same on every member. What has to be exact goes by
     /// [`name`](Self::name) and by `number`.

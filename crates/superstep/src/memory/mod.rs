@@ -21,6 +21,7 @@ pub use array::{
 pub use paged::{Cohering, Paged, Run, RunMut};
 pub use place::Place;
 pub use queue::Queue;
+pub(crate) use section::Span;
 pub use section::{Ends, Section, Strided, strided};
 pub use shared::Shared;
 pub use whole::Whole;

@@ -10,8 +10,8 @@ use crate::{
     },
 };
 use std::{
-    any::type_name,
-    cell::{Ref, RefMut},
+    any::{Any, type_name},
+    cell::{OnceCell, Ref, RefMut},
     panic::Location,
     rc::Rc,
 };
@@ -300,6 +300,11 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
         }
         let what = format!("element {at:?} belongs to rank {owner}; {advice}");
         self.core.error(kind, what, site).raise()
+    }
+
+    /// Room for what a layer above keeps with the array.
+    pub(crate) fn annex(&self) -> &OnceCell<Rc<dyn Any>> {
+        &self.part.annex
     }
 
     #[cold]

@@ -159,7 +159,7 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
     }
 
     /// Calls `take` with each stretch of consecutive elements here, upwards: its place, its first number, its length.
-    pub(super) fn stretches(&self, mut take: impl FnMut(usize, usize, usize)) {
+    pub(crate) fn stretches(&self, mut take: impl FnMut(usize, usize, usize)) {
         let (map, inner) = (&self.part.map, self.part.inner);
         layout::stretches(map, self.part.rank, |at, unit, count| take(at * inner, unit * inner, count * inner));
     }

@@ -21,8 +21,10 @@ use crate::{
 };
 use fabric::Circle;
 use std::{
-    cell::{Cell, RefCell},
+    any::Any,
+    cell::{Cell, OnceCell, RefCell},
     panic::Location,
+    rc::Rc,
 };
 
 /// This processor's part of an array, and what it needs to know of the others.
@@ -59,6 +61,8 @@ pub(super) struct Part<T: Element, M> {
     pub(super) lost: Cell<Option<usize>>,
     /// Whether the boundary has been told to flush it.
     pub(super) is_announced: Cell<bool>,
+    /// What a layer above keeps with the array.
+    pub(super) annex: OnceCell<Rc<dyn Any>>,
     /// How errors name it.
     words: String,
     site: &'static Location<'static>,
@@ -125,6 +129,7 @@ impl<T: Element, M: Map> Part<T, M> {
             pool,
             lost: Cell::new(None),
             is_announced: Cell::new(false),
+            annex: OnceCell::new(),
             words,
             site,
         }

@@ -181,6 +181,11 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
         self
     }
 
+    /// Whether this is the operator by which updates combine that name none.
+    pub(crate) fn combines_by(&self, op: impl Combine<T>) -> bool {
+        self.part.operator.get().key == Operator::new(op).key
+    }
+
     /// Makes members check that all were handed the operator in this step, if it is one of the program.
     pub(super) fn agree_on(&self, operator: Operator<T>) {
         if let Some(name) = operator.handed_name() {

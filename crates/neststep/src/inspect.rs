@@ -1,0 +1,639 @@
+//! The inspector of a step: the loops and conditions of its body, cut down to the indices that it reads.
+//!
+//! It runs before the step. So an index must be *known*: built of values that the step does not take from elements it
+//! reads or from variables it writes. What the inspector needs of the step's own variables it computes once more, on
+//! copies. A condition that is not known is left out, and both ways are asked for: more is fetched, never less.
+
+use crate::{
+    access::{
+        ArrayUse, Uses, Visiting, assigns, bound, collect_words, contribution, is_own_op, is_pure, is_visited,
+        macro_arguments, section_parts, visiting,
+    },
+    names::{Dist, Functions, Kind, Names, attribute, base_of, element, name_of, section},
+    tokens::group,
+};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use std::collections::{BTreeMap, BTreeSet};
+use syn::{
+    Block, Error, Expr, Pat, Stmt,
+    spanned::Spanned,
+    visit::{self, Visit},
+};
+
+/// The inspector, not yet lowered, and the arrays that it asks for.
+#[derive(Debug, Default)]
+pub(crate) struct Inspector {
+    pub(crate) code: TokenStream,
+    pub(crate) arrays: BTreeSet<String>,
+    /// All words in it.
+    pub(crate) words: BTreeSet<String>,
+}
+
+/// Why a variable is not known before the step.
+type Unknown = BTreeMap<String, String>;
+
+struct Slicer<'a> {
+    names: &'a Names,
+    functions: &'a Functions,
+    uses: &'a Uses,
+    /// Arrays for which nothing is asked ahead: they are mirrored, or the step is dynamic.
+    skipped: &'a BTreeSet<String>,
+    around: Vec<Visiting>,
+    unknown: Unknown,
+    needed: BTreeSet<String>,
+    arrays: BTreeSet<String>,
+    errors: Vec<Error>,
+    /// Whether all conditions around are known, up to the loop around.
+    is_certain: bool,
+}
+
+/// Makes the inspector of a step.
+pub(crate) fn inspector(
+    body: &Block,
+    names: &Names,
+    functions: &Functions,
+    uses: &Uses,
+    skipped: &BTreeSet<String>,
+) -> Result<Inspector, Vec<Error>> {
+    let mut slicer = Slicer {
+        names,
+        functions,
+        uses,
+        skipped,
+        around: Vec::new(),
+        unknown: Unknown::new(),
+        needed: BTreeSet::new(),
+        arrays: BTreeSet::new(),
+        errors: Vec::new(),
+        is_certain: true,
+    };
+    loop {
+        let before = slicer.unknown.len();
+        let mut taint = Taint { slicer: &mut slicer, under: None, is_cut: false };
+        taint.visit_block(body);
+        if slicer.unknown.len() == before {
+            break;
+        }
+    }
+    loop {
+        slicer.errors.clear();
+        let code = slicer.block(body);
+        let mut words = Vec::new();
+        collect_words(code.clone(), &mut words);
+        let words: BTreeSet<String> = words.iter().map(ToString::to_string).collect();
+        if words.is_subset(&slicer.needed) {
+            if !slicer.errors.is_empty() {
+                return Err(slicer.errors);
+            }
+            let copies = slicer.copies(body, &words);
+            return Ok(Inspector { code: quote!(#copies #code), arrays: slicer.arrays, words });
+        }
+        slicer.needed.extend(words);
+    }
+}
+
+impl Slicer<'_> {
+    fn dist(&self, name: &Ident) -> Option<&Dist> {
+        match self.names.get(&name.to_string()).map(|name| &name.kind) {
+            Some(Kind::Dist(dist)) => Some(dist),
+            _ => None,
+        }
+    }
+
+    fn use_of(&self, name: &Ident) -> Option<&ArrayUse> {
+        self.uses.arrays.get(&name.to_string())
+    }
+
+    /// Why an expression is not known before the step, if it is not.
+    fn unknown(&self, expr: &Expr) -> Option<String> {
+        let mut known = Known { slicer: self, around: self.around.clone(), found: None };
+        known.visit_expr(expr);
+        known.found
+    }
+
+    /// Why a guard in a pattern is not known before the step.
+    fn unknown_guard(&self, pattern: &Pat) -> Option<String> {
+        let mut known = Known { slicer: self, around: self.around.clone(), found: None };
+        known.visit_pat(pattern);
+        known.found
+    }
+
+    /// Variables that the inspector changes, as copies of what they are before the step.
+    fn copies(&self, body: &Block, words: &BTreeSet<String>) -> TokenStream {
+        let mut inner = Bindings(BTreeSet::new());
+        inner.visit_block(body);
+        let mut changed = Changed(BTreeMap::new());
+        changed.visit_block(body);
+        let mut copies = TokenStream::new();
+        for (name, word) in &changed.0 {
+            let is_shared = self.names.contains_key(name);
+            if words.contains(name) && !inner.0.contains(name) && !is_shared && !self.unknown.contains_key(name) {
+                copies.extend(quote_spanned!(word.span()=> #[allow(unused_mut)] let mut #word = ::core::clone::Clone::clone(&#word);));
+            }
+        }
+        copies
+    }
+
+    fn block(&mut self, block: &Block) -> TokenStream {
+        block.stmts.iter().map(|stmt| self.stmt(stmt)).collect()
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> TokenStream {
+        match stmt {
+            Stmt::Local(local) => {
+                let sites = local.init.as_ref().map(|init| self.expr(&init.expr));
+                let is_needed = bound(&local.pat).iter().any(|name| {
+                    self.needed.contains(&name.to_string()) && !self.unknown.contains_key(&name.to_string())
+                });
+                let keep = is_needed.then(|| quote!(#[allow(unused)] #local));
+                quote!(#sites #keep)
+            }
+            Stmt::Expr(expr, _) => {
+                let sites = self.expr(expr);
+                let keep = self.keeps(expr).then(|| quote!(#expr;));
+                quote!(#sites #keep)
+            }
+            Stmt::Macro(mac) => self.macro_sites(&mac.mac),
+            Stmt::Item(_) => TokenStream::new(),
+        }
+    }
+
+    /// Whether a statement changes a variable that the inspector needs.
+    fn keeps(&self, expr: &Expr) -> bool {
+        let target = match expr {
+            Expr::Assign(assign) => base_of(&assign.left),
+            Expr::Binary(binary) if assigns(&binary.op) => base_of(&binary.left),
+            Expr::MethodCall(call) if !is_pure(&call.method) => base_of(&call.receiver),
+            _ => None,
+        };
+        target.is_some_and(|name| {
+            let name = name.to_string();
+            self.needed.contains(&name) && !self.unknown.contains_key(&name) && !self.names.contains_key(&name)
+        })
+    }
+
+    fn macro_sites(&mut self, mac: &syn::Macro) -> TokenStream {
+        let arguments = macro_arguments(mac).unwrap_or_default();
+        let arguments = arguments.iter().map(|argument| match argument {
+            Expr::Assign(named) => &*named.right,
+            other => other,
+        });
+        arguments.map(|argument| self.expr(argument)).collect()
+    }
+
+    /// What has to be asked for so that an expression can be evaluated.
+    fn expr(&mut self, expr: &Expr) -> TokenStream {
+        match expr {
+            Expr::Index(_) => match element(expr) {
+                Some((name, at)) if self.dist(name).is_some() => self.site(name, &at),
+                _ => self.children(expr),
+            },
+            Expr::Assign(assign) => {
+                let right = match element(&assign.left) {
+                    Some((name, _)) => match self.dist(name) {
+                        // The contribution alone: what is there stays with its owner.
+                        Some(dist) => contribution(&dist.op, &assign.left, &assign.right).unwrap_or(&assign.right),
+                        None => &assign.right,
+                    },
+                    None => &assign.right,
+                };
+                let right = self.expr(right);
+                let left = self.target(&assign.left);
+                quote!(#right #left)
+            }
+            Expr::Binary(binary) if assigns(&binary.op) => {
+                let right = self.expr(&binary.right);
+                let is_added = element(&binary.left)
+                    .and_then(|(name, _)| self.dist(name))
+                    .is_none_or(|dist| is_own_op(&dist.op, &binary.op));
+                let left = if is_added { self.target(&binary.left) } else { self.expr(&binary.left) };
+                quote!(#right #left)
+            }
+            Expr::Binary(binary) if matches!(binary.op, syn::BinOp::And(_) | syn::BinOp::Or(_)) => {
+                let left = self.expr(&binary.left);
+                let is_known = self.unknown(&binary.left).is_none();
+                let right = self.certainly(is_known, |slicer| slicer.expr(&binary.right));
+                if right.is_empty() || !is_known {
+                    return quote!(#left #right);
+                }
+                let condition = &binary.left;
+                let condition =
+                    if matches!(binary.op, syn::BinOp::And(_)) { quote!(#condition) } else { quote!(!(#condition)) };
+                quote!(#left if #condition { #right })
+            }
+            Expr::If(branch) => self.branch(branch),
+            Expr::Match(choice) => self.choice(choice),
+            Expr::ForLoop(looping) => self.looping(looping),
+            Expr::While(looping) => {
+                let condition = self.expr(&looping.cond);
+                let is_known = self.unknown(&looping.cond).is_none();
+                let body = self.certainly(is_known, |slicer| slicer.block(&looping.body));
+                let cond = &looping.cond;
+                match (body.is_empty(), is_known) {
+                    (true, _) => condition,
+                    (false, true) => quote!(#condition while #cond { #body }),
+                    (false, false) => quote!(#condition { #body }),
+                }
+            }
+            Expr::Loop(looping) => {
+                let body = self.certainly(false, |slicer| slicer.block(&looping.body));
+                if body.is_empty() { body } else { quote!({ #body }) }
+            }
+            Expr::Block(block) => {
+                let is_seq = attribute(&block.attrs, "__seq").is_some();
+                let body = self.block(&block.block);
+                if body.is_empty() {
+                    return body;
+                }
+                let group = group(block.span());
+                let leader = is_seq.then(|| quote!(if #group.is_leader()));
+                quote!(#leader { #body })
+            }
+            Expr::Break(jump) if jump.label.is_none() && self.is_certain => quote!(break;),
+            Expr::Continue(jump) if jump.label.is_none() && self.is_certain => quote!(continue;),
+            Expr::Closure(closure) => {
+                let sites = self.children(expr);
+                if !sites.is_empty() {
+                    let message = "an element is read in a closure, so nobody knows when; read it before";
+                    self.errors.push(Error::new(closure.body.span(), message));
+                }
+                TokenStream::new()
+            }
+            Expr::Macro(mac) => self.macro_sites(&mac.mac),
+            Expr::Call(call) => {
+                let word = name_of(&call.func).map(ToString::to_string).unwrap_or_default();
+                if matches!(word.as_str(), "owner" | "owned" | "mirror") || self.functions.contains_key(&word) {
+                    // These take the name of an element, and not its value.
+                    let parts = call.args.iter().filter_map(element).flat_map(|(_, at)| at);
+                    let parts: Vec<&Expr> = parts.collect();
+                    return parts.into_iter().map(|at| self.expr(at)).collect();
+                }
+                if word == "update" && call.args.len() == 2 {
+                    return self.expr(&call.args[1]);
+                }
+                self.children(expr)
+            }
+            _ => self.children(expr),
+        }
+    }
+
+    /// Where something is assigned: only the indices are evaluated.
+    fn target(&mut self, place: &Expr) -> TokenStream {
+        match element(place) {
+            Some((name, at)) if self.dist(name).is_some() => at.iter().map(|at| self.expr(at)).collect(),
+            _ => self.expr(place),
+        }
+    }
+
+    fn certainly<R>(&mut self, is_certain: bool, make: impl FnOnce(&mut Self) -> R) -> R {
+        let before = self.is_certain;
+        self.is_certain &= is_certain;
+        let made = make(self);
+        self.is_certain = before;
+        made
+    }
+
+    fn branch(&mut self, branch: &syn::ExprIf) -> TokenStream {
+        let condition = self.expr(&branch.cond);
+        let is_known = self.unknown(&branch.cond).is_none();
+        let then = self.certainly(is_known, |slicer| slicer.block(&branch.then_branch));
+        let other = branch.else_branch.as_ref();
+        let other = other.map(|(_, other)| self.certainly(is_known, |slicer| slicer.expr(other))).unwrap_or_default();
+        if then.is_empty() && other.is_empty() {
+            return condition;
+        }
+        if !is_known {
+            return quote!(#condition { #then } { #other });
+        }
+        let cond = &branch.cond;
+        quote!(#condition if #cond { #then } else { #other })
+    }
+
+    fn choice(&mut self, choice: &syn::ExprMatch) -> TokenStream {
+        let subject = self.expr(&choice.expr);
+        let is_known = self.unknown(&choice.expr).is_none();
+        let mut arms = Vec::new();
+        for arm in &choice.arms {
+            let is_known = is_known && self.unknown_guard(&arm.pat).is_none();
+            let body = self.certainly(is_known, |slicer| slicer.expr(&arm.body));
+            let pattern = &arm.pat;
+            arms.push((quote!(#pattern), body, is_known));
+        }
+        if arms.iter().all(|(_, body, _)| body.is_empty()) {
+            return subject;
+        }
+        if arms.iter().any(|(_, _, is_known)| !is_known) {
+            let bodies = arms.iter().map(|(_, body, _)| quote!({ #body }));
+            return quote!(#subject #(#bodies)*);
+        }
+        let (expr, arms) = (&choice.expr, arms.iter().map(|(head, body, _)| quote!(#head => { #body })));
+        quote!(#subject #[allow(unused_variables)] match #expr { #(#arms)* })
+    }
+
+    fn looping(&mut self, looping: &syn::ExprForLoop) -> TokenStream {
+        let before = std::mem::replace(&mut self.is_certain, true);
+        let made = if let Some((visiting, bounds)) = visiting(looping) {
+            let is_known = bounds.iter().all(|bound| self.unknown(bound).is_none());
+            let sites: TokenStream = bounds.iter().map(|bound| self.expr(bound)).collect();
+            self.around.push(visiting);
+            self.is_certain = is_known;
+            let body = self.block(&looping.body);
+            self.around.pop();
+            let (attributes, pattern) = (&looping.attrs, &looping.pat);
+            match (body.is_empty(), is_known) {
+                (true, _) => sites,
+                (false, true) => quote!(#sites #(#attributes)* for #pattern in __forall { #body }),
+                (false, false) => quote!(#sites { #body }),
+            }
+        } else {
+            let sites = self.expr(&looping.expr);
+            let is_known = self.unknown(&looping.expr).is_none();
+            self.is_certain = is_known;
+            let body = self.block(&looping.body);
+            let (pattern, expr) = (&looping.pat, &looping.expr);
+            match (body.is_empty(), is_known) {
+                (true, _) => sites,
+                (false, true) => quote!(#sites #[allow(unused_variables)] for #pattern in #expr { #body }),
+                (false, false) => quote!(#sites { #body }),
+            }
+        };
+        self.is_certain = before;
+        made
+    }
+
+    /// An element, or a section, that is read.
+    fn site(&mut self, name: &Ident, at: &[&Expr]) -> TokenStream {
+        let inner: TokenStream = at.iter().map(|at| self.expr(at)).collect();
+        let is_section = at.iter().any(|at| section(at).is_some());
+        if self.skipped.contains(&name.to_string()) || !is_section && is_visited(&self.around, name, at) {
+            return inner;
+        }
+        for at in at {
+            if let Some(why) = self.unknown(at) {
+                let message = format!(
+                    "this index is not known before the step: {why}\nwrite `mirror({name}[..]);` before the step, or \
+                     `#[dynamic]` on it if the element is sure to be here"
+                );
+                self.errors.push(Error::new(at.span(), message));
+            }
+        }
+        self.arrays.insert(name.to_string());
+        let wanted = format_ident!("__{}_wanted", name, span = Span::call_site());
+        let span = name.span();
+        if let Some(part) = at.iter().find_map(|at| section(at)) {
+            let (part, _) = section_parts(&part);
+            return quote_spanned!(span=> #inner __want_section!(#wanted, #name, #part););
+        }
+        let place = if let [one] = at { quote!(#one) } else { quote!([#(#at),*]) };
+        quote_spanned!(span=> #inner __want!(#wanted, #name, #place);)
+    }
+
+    fn children(&mut self, expr: &Expr) -> TokenStream {
+        let mut children = Children { slicer: self, code: TokenStream::new() };
+        visit::visit_expr(&mut children, expr);
+        children.code
+    }
+}
+
+/// Looks at what an expression is made of, in the order of evaluation.
+struct Children<'a, 'b> {
+    slicer: &'a mut Slicer<'b>,
+    code: TokenStream,
+}
+
+impl<'ast> Visit<'ast> for Children<'_, '_> {
+    fn visit_expr(&mut self, expr: &'ast Expr) {
+        let code = self.slicer.expr(expr);
+        self.code.extend(code);
+    }
+
+    fn visit_block(&mut self, block: &'ast Block) {
+        let code = self.slicer.block(block);
+        if !code.is_empty() {
+            self.code.extend(quote!({ #code }));
+        }
+    }
+
+    fn visit_item(&mut self, _: &'ast syn::Item) {}
+}
+
+/// Finds what makes an expression unknown.
+struct Known<'a, 'b> {
+    slicer: &'a Slicer<'b>,
+    around: Vec<Visiting>,
+    found: Option<String>,
+}
+
+impl Known<'_, '_> {
+    fn find(&mut self, why: String) {
+        self.found.get_or_insert(why);
+    }
+}
+
+impl<'ast> Visit<'ast> for Known<'_, '_> {
+    fn visit_expr(&mut self, expr: &'ast Expr) {
+        match expr {
+            Expr::Index(_) if element(expr).is_some_and(|(name, _)| self.slicer.dist(name).is_some()) => {
+                let (name, at) = element(expr).expect("it is one");
+                let is_here = is_visited(&self.around, name, &at);
+                let is_written = self.slicer.use_of(name).is_some_and(ArrayUse::is_written);
+                if !is_here {
+                    self.find(format!("it depends on an element of `{name}` that the step reads"));
+                } else if is_written {
+                    self.find(format!("it depends on an element of `{name}`, which the step writes"));
+                }
+            }
+            Expr::Path(_) => {
+                let Some(name) = name_of(expr) else { return };
+                let word = name.to_string();
+                if let Some(why) = self.slicer.unknown.get(&word) {
+                    self.find(format!("it depends on `{word}`, {why}"));
+                } else if self.slicer.uses.written.contains_key(&word) {
+                    self.find(format!("it depends on `{word}`, which the step writes"));
+                }
+            }
+            Expr::Call(call) => {
+                let word = name_of(&call.func).map(ToString::to_string).unwrap_or_default();
+                if self.slicer.functions.contains_key(&word) {
+                    self.find(format!("it depends on what `{word}` returns"));
+                }
+                if matches!(word.as_str(), "owner" | "owned") {
+                    let parts: Vec<&Expr> = call.args.iter().filter_map(element).flat_map(|(_, at)| at).collect();
+                    parts.into_iter().for_each(|at| self.visit_expr(at));
+                    return;
+                }
+                visit::visit_expr(self, expr);
+            }
+            Expr::Macro(_) => self.find("it depends on a macro".to_owned()),
+            Expr::Try(_) | Expr::Return(_) | Expr::Break(_) | Expr::Await(_) => {
+                self.find("it depends on a way out".to_owned());
+            }
+            Expr::Assign(_) => self.find("it depends on an assignment inside of it".to_owned()),
+            _ => visit::visit_expr(self, expr),
+        }
+    }
+
+    fn visit_item(&mut self, _: &'ast syn::Item) {}
+}
+
+/// Finds the variables that get values which are not known.
+struct Taint<'a, 'b> {
+    slicer: &'a mut Slicer<'b>,
+    /// Why it is not known whether the statement at hand is executed, or how often.
+    under: Option<String>,
+    /// Whether the loop at hand may be left, or its rest skipped, for reasons that are not known.
+    is_cut: bool,
+}
+
+impl Taint<'_, '_> {
+    fn set(&mut self, names: Vec<Ident>, from: Option<&Expr>) {
+        let why =
+            from.and_then(|from| self.slicer.unknown(from)).map(|_| "which gets a value that is not known".to_owned());
+        if let Some(why) = why.or_else(|| self.under.clone()) {
+            for name in names {
+                self.slicer.unknown.entry(name.to_string()).or_insert_with(|| why.clone());
+            }
+        }
+    }
+
+    fn under(&mut self, condition: Option<&Expr>, what: &str, visit: impl FnOnce(&mut Self)) {
+        let before = self.under.clone();
+        if condition.is_none_or(|condition| self.slicer.unknown(condition).is_some()) {
+            self.under.get_or_insert_with(|| format!("which is changed {what}"));
+        }
+        visit(self);
+        self.under = before;
+    }
+
+    fn looping(&mut self, condition: Option<&Expr>, body: &Block) {
+        let what = "in a loop whose length is not known";
+        let before = std::mem::take(&mut self.is_cut);
+        self.under(condition, what, |taint| taint.visit_block(body));
+        if self.is_cut {
+            self.under(None, "in a loop that is cut short under a condition that is not known", |taint| {
+                taint.visit_block(body)
+            });
+        }
+        self.is_cut = before;
+    }
+}
+
+impl<'ast> Visit<'ast> for Taint<'_, '_> {
+    fn visit_local(&mut self, local: &'ast syn::Local) {
+        if let Some(init) = &local.init {
+            // A `let` in a branch that may not be taken is still only seen in that branch.
+            let before = self.under.take();
+            self.set(bound(&local.pat), Some(&init.expr));
+            self.under = before;
+        }
+        visit::visit_local(self, local);
+    }
+
+    fn visit_expr(&mut self, expr: &'ast Expr) {
+        match expr {
+            Expr::Assign(assign) => {
+                self.set(base_of(&assign.left).cloned().into_iter().collect(), Some(&assign.right));
+                visit::visit_expr(self, expr);
+            }
+            Expr::Binary(binary) if assigns(&binary.op) => {
+                self.set(base_of(&binary.left).cloned().into_iter().collect(), Some(&binary.right));
+                visit::visit_expr(self, expr);
+            }
+            Expr::MethodCall(call) if !is_pure(&call.method) => {
+                let receiver: Vec<Ident> = base_of(&call.receiver).cloned().into_iter().collect();
+                if call.args.is_empty() {
+                    self.set(receiver, None);
+                } else {
+                    call.args.iter().for_each(|argument| self.set(receiver.clone(), Some(argument)));
+                }
+                visit::visit_expr(self, expr);
+            }
+            Expr::Reference(reference) if reference.mutability.is_some() => {
+                // Whoever gets it may do anything.
+                let before = self.under.replace("which is lent to be changed".to_owned());
+                self.set(base_of(&reference.expr).cloned().into_iter().collect(), None);
+                self.under = before;
+                visit::visit_expr(self, expr);
+            }
+            Expr::If(branch) => {
+                if let Expr::Let(test) = &*branch.cond {
+                    self.set(bound(&test.pat), Some(&test.expr));
+                }
+                self.visit_expr(&branch.cond);
+                let what = "under a condition that is not known";
+                self.under(Some(&branch.cond), what, |taint| {
+                    taint.visit_block(&branch.then_branch);
+                    if let Some((_, other)) = &branch.else_branch {
+                        taint.visit_expr(other);
+                    }
+                });
+            }
+            Expr::Match(choice) => {
+                for arm in &choice.arms {
+                    self.set(bound(&arm.pat), Some(&choice.expr));
+                }
+                self.visit_expr(&choice.expr);
+                self.under(Some(&choice.expr), "under a condition that is not known", |taint| {
+                    choice.arms.iter().for_each(|arm| taint.visit_arm(arm));
+                });
+            }
+            Expr::ForLoop(looping) => {
+                if let Some((visiting, bounds)) = visiting(looping) {
+                    self.slicer.around.push(visiting);
+                    let unknown = bounds.iter().find(|bound| self.slicer.unknown(bound).is_some()).cloned();
+                    let known: Expr = syn::parse_quote!(0);
+                    self.looping(Some(&unknown.unwrap_or(known)), &looping.body);
+                    self.slicer.around.pop();
+                } else {
+                    self.set(bound(&looping.pat), Some(&looping.expr));
+                    self.visit_expr(&looping.expr);
+                    self.looping(Some(&looping.expr), &looping.body);
+                }
+            }
+            Expr::While(looping) => {
+                self.visit_expr(&looping.cond);
+                self.looping(Some(&looping.cond), &looping.body);
+            }
+            Expr::Loop(looping) => {
+                self.looping(None, &looping.body);
+            }
+            Expr::Break(_) | Expr::Continue(_) => {
+                self.is_cut |= self.under.is_some();
+                visit::visit_expr(self, expr);
+            }
+            _ => visit::visit_expr(self, expr),
+        }
+    }
+
+    fn visit_item(&mut self, _: &'ast syn::Item) {}
+}
+
+/// The names that are bound inside of a step.
+struct Bindings(BTreeSet<String>);
+
+impl<'ast> Visit<'ast> for Bindings {
+    fn visit_pat(&mut self, pattern: &'ast Pat) {
+        self.0.extend(bound(pattern).iter().map(ToString::to_string));
+    }
+}
+
+/// The variables that are changed inside of a step.
+struct Changed(BTreeMap<String, Ident>);
+
+impl<'ast> Visit<'ast> for Changed {
+    fn visit_expr(&mut self, expr: &'ast Expr) {
+        let target = match expr {
+            Expr::Assign(assign) => base_of(&assign.left),
+            Expr::Binary(binary) if assigns(&binary.op) => base_of(&binary.left),
+            Expr::MethodCall(call) if !is_pure(&call.method) => base_of(&call.receiver),
+            _ => None,
+        };
+        if let Some(name) = target {
+            self.0.entry(name.to_string()).or_insert_with(|| name.clone());
+        }
+        visit::visit_expr(self, expr);
+    }
+
+    fn visit_item(&mut self, _: &'ast syn::Item) {}
+}

@@ -1,0 +1,32 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod access;
+mod inspect;
+mod jumps;
+mod lower;
+mod names;
+mod plan;
+mod program;
+mod steps;
+mod tokens;
+
+/// Translates functions of NestStep into Rust.
+///
+/// ```
+/// use neststep::neststep;
+///
+/// neststep! {
+///     fn total() -> u64 {
+///         sh<+> sum: u64;
+///         step { sum = $ as u64 + 1; }
+///         sum
+///     }
+/// }
+///
+/// assert_eq!(superstep::Config::new().procs(3).run(total).unwrap(), 6);
+/// ```
+#[proc_macro]
+pub fn neststep(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    program::translate(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}

@@ -1,0 +1,5 @@
+//! NestStep's constructs as claims, on threads and on both simulated fabrics.
+
+#![forbid(unsafe_code)]
+
+mod papers;

@@ -1,0 +1,203 @@
+//! Elements that a step reads, fetched before it began.
+
+use super::{
+    explain::explain,
+    port::{Port, line, section_of},
+    state::refuse,
+};
+use crate::{
+    engine::{Combine, Element, Pending, Step},
+    error::ErrorKind,
+    memory::{Array, Distribution, Place, Section, Span},
+};
+use rustc_hash::FxHashMap;
+use std::{
+    cell::{Cell, OnceCell, RefCell},
+    panic::Location,
+};
+
+/// What a step will read of one array: filled by the inspector, which walks the step's loops before it begins.
+#[derive(Debug, Default)]
+pub struct Wanted {
+    at: RefCell<Vec<usize>>,
+    sections: RefCell<Vec<Span>>,
+}
+
+/// Runs an inspector, which must not change anything of the program.
+pub fn inspect(inspector: impl Fn()) {
+    inspector();
+}
+
+impl Wanted {
+    /// Begins with room that an earlier step has left.
+    pub fn new<T: Element>(port: &Port<T>) -> Self {
+        Self { at: RefCell::new(port.spare_indices()), sections: RefCell::default() }
+    }
+
+    /// Asks for an element. One that does not exist is for the step itself to complain of.
+    #[inline]
+    pub fn want<T: Element, D: Distribution, const N: usize>(&self, a: &Array<T, D, N>, at: impl Place<N>) {
+        let (at, shape) = (at.indices(), a.shape());
+        let mut index = 0;
+        for dimension in 0..N {
+            if at[dimension] >= shape[dimension] {
+                return;
+            }
+            index = index * shape[dimension] + at[dimension];
+        }
+        self.at.borrow_mut().push(index);
+    }
+
+    /// Asks for a section.
+    pub fn want_section<T: Element, D: Distribution>(&self, a: &Array<T, D>, section: impl Section<1>) {
+        self.sections.borrow_mut().extend(section.spans(&a.shape()).ok().map(|[span]| span));
+    }
+
+    /// Forgets everything.
+    pub fn clear(&self) {
+        self.at.borrow_mut().clear();
+        self.sections.borrow_mut().clear();
+    }
+
+    /// Has the boundary of `s` read all of it.
+    #[track_caller]
+    pub fn send<T: Element, D: Distribution>(
+        &self,
+        s: &Step,
+        a: &Array<T, D>,
+        port: &Port<T>,
+    ) -> (Option<Pending<Vec<T>>>, Vec<Pending<Vec<T>>>) {
+        let sections = self.sections.borrow().iter().map(|&span| s.mirror(a, section_of(span))).collect::<Vec<_>>();
+        explain(s, sections.len(), "fetches sections", port.name());
+        (self.send_places(s, a, port), sections)
+    }
+
+    /// The same for an array of several dimensions, which has no sections.
+    #[track_caller]
+    pub fn send_places<T: Element, D: Distribution, const N: usize>(
+        &self,
+        s: &Step,
+        a: &Array<T, D, N>,
+        port: &Port<T>,
+    ) -> Option<Pending<Vec<T>>> {
+        let at = self.at.borrow();
+        explain(s, at.len(), "fetches elements", port.name());
+        (!at.is_empty()).then(|| s.gather_into(a, &at, port.spare_values()))
+    }
+}
+
+/// What came of it. The step reads its elements in the order in which the inspector has asked for them, so that the
+/// next one is nearly always where the last one ended.
+#[derive(Debug)]
+pub struct Fetched<T: Element> {
+    at: Vec<usize>,
+    values: Vec<T>,
+    next: Cell<usize>,
+    /// Where each index is, once an element was not the next one.
+    places: OnceCell<FxHashMap<usize, usize>>,
+    sections: Vec<(Span, Vec<T>)>,
+}
+
+impl<T: Element> Fetched<T> {
+    /// What was asked for, and what came.
+    pub fn new(wanted: Wanted, (values, sections): (Option<Vec<T>>, Vec<Vec<T>>)) -> Self {
+        let Wanted { at, sections: spans } = wanted;
+        Self {
+            at: at.into_inner(),
+            values: values.unwrap_or_default(),
+            next: Cell::new(0),
+            places: OnceCell::new(),
+            sections: spans.into_inner().into_iter().zip(sections).collect(),
+        }
+    }
+
+    /// Nothing was asked for.
+    pub fn none() -> Self {
+        Self::new(Wanted::default(), (None, Vec::new()))
+    }
+
+    /// The element as it was before the step.
+    #[inline]
+    #[track_caller]
+    pub fn get<D: Distribution, const N: usize>(&self, a: &Array<T, D, N>, port: &Port<T>, at: impl Place<N>) -> T {
+        let index = line(a, at);
+        self.next_one(index).unwrap_or_else(|| self.find(a, port, index))
+    }
+
+    /// The element as this processor sees it, which may have written it in this step.
+    #[inline]
+    #[track_caller]
+    pub fn get_own<D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        port: &Port<T>,
+        at: impl Place<N>,
+        op: impl Combine<T>,
+    ) -> T {
+        let index = line(a, at);
+        port.own(index, op, || self.next_one(index).unwrap_or_else(|| self.find(a, port, index)))
+    }
+
+    #[inline]
+    fn next_one(&self, index: usize) -> Option<T> {
+        let next = self.next.get();
+        if self.at.get(next) == Some(&index) {
+            self.next.set(next + 1);
+            return self.values.get(next).copied();
+        }
+        None
+    }
+
+    /// The element, wherever it is: the value depends on the index alone.
+    #[cold]
+    #[track_caller]
+    fn find<D: Distribution, const N: usize>(&self, a: &Array<T, D, N>, port: &Port<T>, index: usize) -> T {
+        let places = self.places.get_or_init(|| self.at.iter().enumerate().map(|(at, &index)| (index, at)).collect());
+        if let Some(&at) = places.get(&index) {
+            // From here on the next one may be right again.
+            self.next.set(at + 1);
+            return self.values[at];
+        }
+        port.elsewhere(a, index)
+    }
+
+    /// A section as it was before the step, with what this processor has written to it since.
+    #[track_caller]
+    pub fn section<D: Distribution>(
+        &self,
+        a: &Array<T, D>,
+        port: &Port<T>,
+        section: impl Section<1>,
+        op: impl Combine<T>,
+    ) -> Vec<T> {
+        let site = Location::caller();
+        let span = match section.spans(&a.shape()) {
+            Ok([span]) => span,
+            Err((kind, what)) => refuse(kind, &what, site),
+        };
+        if span.count == 0 {
+            return Vec::new();
+        }
+        let found = self.sections.iter().find(|(other, _)| *other == span).map(|(_, values)| values.clone());
+        let mut values = found.unwrap_or_else(|| port.section(a, span));
+        for (index, value) in span.indices().zip(&mut values) {
+            *value = port.own(index, op, || *value);
+        }
+        values
+    }
+
+    /// Leaves its room for a later step.
+    pub fn give_back(self, port: &Port<T>) {
+        port.keep(self.at, self.values);
+    }
+}
+
+/// Says that an index did not come in time.
+#[cold]
+pub(super) fn not_there(name: &str, index: usize, owner: usize, site: &Location<'_>) -> ! {
+    let what = format!(
+        "element {index} of `{name}` belongs to rank {owner} and was neither fetched nor mirrored; write \
+         `mirror({name}[..]);` before the step"
+    );
+    refuse(ErrorKind::NotMirrored, &what, site)
+}

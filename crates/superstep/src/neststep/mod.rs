@@ -1,0 +1,22 @@
+//! What programs in NestStep need at run time. The macro of the crate `neststep` writes calls of it; nobody else does.
+//!
+//! A step of NestStep is a piece of program between two boundaries. Its body runs on copies: [`Var`] and [`Cells`] are
+//! replicated variables and arrays, a [`Port`] keeps what is written to a distributed array, and [`Fetched`] has what
+//! was read ahead. The boundary hands all of it to one [`Group::step`](crate::Group::step).
+
+mod cells;
+mod explain;
+mod fetched;
+mod flow;
+mod owned;
+mod port;
+mod state;
+mod var;
+
+pub use cells::Cells;
+pub use fetched::{Fetched, Wanted, inspect};
+pub use flow::{Attempt, Flow, FromRest, choice, copied, weights};
+pub use owned::{Inspect, owned, owned_in, owned_places};
+pub use port::{Port, add, check_apart, check_operator, port, store};
+pub use state::{Inside, inside, within};
+pub use var::Var;

@@ -1,0 +1,414 @@
+//! What a processor writes to a distributed array in a step, and what it has mirrored of it.
+
+use super::{
+    explain::explain,
+    fetched::not_there,
+    state::{Mode, bodies, refuse, state},
+};
+use crate::{
+    engine::{Any, Combine, Element, Pending, Rule, Step},
+    error::ErrorKind,
+    memory::{Array, Distribution, Place, Section, Span, Strided, strided},
+};
+use rustc_hash::FxHashMap;
+use std::{
+    any,
+    cell::{Cell, RefCell},
+    fmt,
+    ops::RangeInclusive,
+    panic::Location,
+    rc::Rc,
+};
+
+/// One processor's traffic with one distributed array.
+pub struct Port<T: Element> {
+    name: Cell<&'static str>,
+    len: usize,
+    out: RefCell<Out<T>>,
+    /// Whether the step reads what it writes.
+    is_tracking: Cell<bool>,
+    own: RefCell<FxHashMap<usize, Own<T>>>,
+    /// Sections to be mirrored at the next boundary.
+    wanted: RefCell<Vec<Span>>,
+    mirrors: RefCell<Vec<Mirrored<T>>>,
+    spare: RefCell<(Vec<usize>, Vec<T>)>,
+}
+
+struct Mirrored<T> {
+    /// For the body of this number.
+    body: u64,
+    span: Span,
+    values: Vec<T>,
+}
+
+/// What was written to an element in this step.
+enum Own<T> {
+    Assigned(T),
+    /// Contributions, onto what is there.
+    Added(Vec<T>),
+}
+
+/// What goes to the owners at the boundary, in the order of issue.
+struct Out<T> {
+    at: Vec<usize>,
+    values: Vec<T>,
+    /// Sections, and how many single elements were assigned before.
+    sections: Vec<(usize, Span, Vec<T>)>,
+    added_at: Vec<usize>,
+    added: Vec<T>,
+}
+
+impl<T> Default for Out<T> {
+    fn default() -> Self {
+        Self { at: Vec::new(), values: Vec::new(), sections: Vec::new(), added_at: Vec::new(), added: Vec::new() }
+    }
+}
+
+impl<T: Element> fmt::Debug for Port<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Port({})", self.name())
+    }
+}
+
+/// This processor's port to an array; `name` is what the program calls it.
+#[track_caller]
+pub fn port<T: Element, D: Distribution, const N: usize>(a: &Array<T, D, N>, name: &'static str) -> Rc<Port<T>> {
+    let make = || {
+        Rc::new(Port::<T> {
+            name: Cell::new(name),
+            len: a.len(),
+            out: RefCell::default(),
+            is_tracking: Cell::new(false),
+            own: RefCell::default(),
+            wanted: RefCell::default(),
+            mirrors: RefCell::default(),
+            spare: RefCell::default(),
+        }) as Rc<dyn any::Any>
+    };
+    let port = Rc::clone(a.annex().get_or_init(make)).downcast::<Port<T>>();
+    let port = port.unwrap_or_else(|_| refuse(ErrorKind::NotMember, "an array has two ports", Location::caller()));
+    port.name.set(name);
+    port
+}
+
+/// The number of an element in row-major order. In one dimension nothing is checked yet.
+#[inline]
+#[track_caller]
+pub(super) fn line<T: Element, D: Distribution, const N: usize>(a: &Array<T, D, N>, at: impl Place<N>) -> usize {
+    if N == 1 { at.indices()[0] } else { a.index(at) }
+}
+
+/// A span as a section.
+pub(super) fn section_of(span: Span) -> Strided {
+    match (span.count, span.step) {
+        (0, _) => strided(span.first..span.first, 1),
+        (count, by @ 1..) => strided(span.first..=span.index(count - 1), by),
+        (count, by) => strided(RangeInclusive::new(span.first, span.index(count - 1)), by),
+    }
+}
+
+impl<T: Element> Port<T> {
+    pub(super) fn name(&self) -> &'static str {
+        self.name.get()
+    }
+
+    /// Says whether the step that begins reads what it writes.
+    pub fn track(&self, is_tracking: bool) {
+        self.is_tracking.set(is_tracking);
+    }
+
+    /// Assigns an element.
+    #[inline]
+    #[track_caller]
+    pub fn assign<D: Distribution, const N: usize>(&self, a: &Array<T, D, N>, at: impl Place<N>, value: T) {
+        let index = self.check(line(a, at));
+        let mut out = self.out.borrow_mut();
+        out.at.push(index);
+        out.values.push(value);
+        drop(out);
+        if self.is_tracking.get() {
+            self.own.borrow_mut().insert(index, Own::Assigned(value));
+        }
+    }
+
+    /// Contributes to an element, by the array's own operator.
+    #[inline]
+    #[track_caller]
+    pub fn add<D: Distribution, const N: usize>(&self, a: &Array<T, D, N>, at: impl Place<N>, value: T) {
+        let index = self.check(line(a, at));
+        let mut out = self.out.borrow_mut();
+        out.added_at.push(index);
+        out.added.push(value);
+        drop(out);
+        if self.is_tracking.get() {
+            match self.own.borrow_mut().entry(index).or_insert_with(|| Own::Added(Vec::new())) {
+                Own::Added(values) => values.push(value),
+                Own::Assigned(_) => refuse(
+                    ErrorKind::Conflict,
+                    &format!("element {index} of `{}` is both assigned and combined in one step", self.name()),
+                    Location::caller(),
+                ),
+            }
+        }
+    }
+
+    #[inline]
+    #[track_caller]
+    fn check(&self, index: usize) -> usize {
+        if index >= self.len {
+            let what = format!("index {index} of `{}`, an array of {}", self.name(), self.len);
+            refuse(ErrorKind::IndexOutOfRange, &what, Location::caller());
+        }
+        index
+    }
+
+    /// Assigns a section.
+    #[track_caller]
+    pub fn assign_section<D: Distribution>(&self, a: &Array<T, D>, section: impl Section<1>, values: &[T]) {
+        let site = Location::caller();
+        let span = match section.spans(&a.shape()) {
+            Ok([span]) => span,
+            Err((kind, what)) => refuse(kind, &what, site),
+        };
+        if span.count != values.len() {
+            let what = format!("{} values for {} elements of `{}`", values.len(), span.count, self.name());
+            refuse(ErrorKind::BadLength, &what, site);
+        }
+        if self.is_tracking.get() {
+            let own = span.indices().zip(values).map(|(index, &value)| (index, Own::Assigned(value)));
+            self.own.borrow_mut().extend(own);
+        }
+        let mut out = self.out.borrow_mut();
+        let before = out.at.len();
+        out.sections.push((before, span, values.to_vec()));
+    }
+
+    /// An element that is here, as this processor sees it.
+    #[track_caller]
+    pub fn get<D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        at: impl Place<N>,
+        op: impl Combine<T>,
+    ) -> T {
+        let index = line(a, at);
+        self.own(index, op, || self.elsewhere(a, index))
+    }
+
+    /// What this processor has made of an element in this step.
+    #[inline]
+    pub(super) fn own(&self, index: usize, op: impl Combine<T>, before: impl FnOnce() -> T) -> T {
+        let own = self.own.borrow();
+        match own.get(&index) {
+            None => before(),
+            Some(Own::Assigned(value)) => *value,
+            Some(Own::Added(values)) => {
+                let mut sum = before();
+                values.iter().for_each(|value| op.combine(&mut sum, value));
+                sum
+            }
+        }
+    }
+
+    /// An element that was not fetched: it may be owned or mirrored.
+    #[track_caller]
+    pub(super) fn elsewhere<D: Distribution, const N: usize>(&self, a: &Array<T, D, N>, index: usize) -> T {
+        let place = a.place(self.check(index));
+        if a.is_owned(place) {
+            return a.get(place);
+        }
+        self.mirrored(index).unwrap_or_else(|| not_there(self.name(), index, a.owner(place), Location::caller()))
+    }
+
+    fn mirrored(&self, index: usize) -> Option<T> {
+        let body = bodies();
+        self.mirrors.borrow().iter().rev().filter(|mirror| mirror.body == body).find_map(|mirror| {
+            let span = mirror.span.upwards();
+            let offset = index.checked_sub(span.first)?;
+            let number = offset / span.step.unsigned_abs();
+            let is_in = offset % span.step.unsigned_abs() == 0 && number < span.count;
+            let at = if mirror.span == span { number } else { span.count.wrapping_sub(number + 1) };
+            is_in.then(|| mirror.values[at])
+        })
+    }
+
+    /// A section that was not fetched: each of its elements may be owned or mirrored.
+    #[track_caller]
+    pub(super) fn section<D: Distribution>(&self, a: &Array<T, D>, span: Span) -> Vec<T> {
+        let body = bodies();
+        let mirrors = self.mirrors.borrow();
+        if let Some(mirror) = mirrors.iter().rev().find(|mirror| mirror.body == body && mirror.span == span) {
+            return mirror.values.clone();
+        }
+        drop(mirrors);
+        let mut values = Vec::with_capacity(span.count);
+        for index in span.indices() {
+            values.push(self.elsewhere(a, index));
+        }
+        values
+    }
+
+    /// Asks for a section to be mirrored at the next boundary.
+    #[track_caller]
+    pub fn mirror<D: Distribution>(&self, a: &Array<T, D>, section: impl Section<1>) {
+        match section.spans(&a.shape()) {
+            Ok([span]) => self.wanted.borrow_mut().push(span),
+            Err((kind, what)) => refuse(kind, &what, Location::caller()),
+        }
+    }
+
+    /// Hands everything to the boundary of `s`.
+    #[track_caller]
+    pub fn send<D: Distribution, C: Combine<T>>(&self, s: &Step, a: &Array<T, D>, op: C) -> Vec<Pending<Vec<T>>> {
+        let sections = std::mem::take(&mut self.out.borrow_mut().sections);
+        explain(s, sections.len(), "stores sections", self.name());
+        if op.rule() == Rule::Fold {
+            let mut out = self.out.borrow_mut();
+            for (before, span, values) in sections.into_iter().rev() {
+                out.at.splice(before..before, span.indices());
+                out.values.splice(before..before, values);
+            }
+        } else {
+            let mut out = self.out.borrow_mut();
+            let mut done = 0;
+            for (before, span, values) in sections {
+                s.scatter(a, &out.at[done..before], &out.values[done..before], op);
+                s.update_with(a, section_of(span), &values, op);
+                done = before;
+            }
+            out.at.drain(..done);
+            out.values.drain(..done);
+        }
+        self.send_places(s, a, op);
+        self.wanted.borrow().iter().map(|&span| s.mirror(a, section_of(span))).collect()
+    }
+
+    /// The same for an array of several dimensions, which has no sections.
+    #[track_caller]
+    pub fn send_places<D: Distribution, const N: usize, C: Combine<T>>(&self, s: &Step, a: &Array<T, D, N>, op: C) {
+        let mut out = self.out.borrow_mut();
+        let Out { at, values, added_at, added, .. } = &mut *out;
+        explain(s, at.len() + added_at.len(), "stores elements", self.name());
+        if op.rule() == Rule::Fold {
+            // What is assigned takes the place of the old value, and then combines with what others assign.
+            keep_last(at, values);
+            if !at.is_empty() {
+                let Some(none) = op.identity() else {
+                    let what = format!("elements of `{}` combine by a function and are not assigned", self.name());
+                    refuse(ErrorKind::Conflict, &what, Location::caller());
+                };
+                s.scatter_one(a, at, none, Any);
+            }
+            s.scatter(a, at, values, op);
+            match added.first().copied().filter(|first| is_all(added, *first)) {
+                Some(one) => s.scatter_one(a, added_at, one, op),
+                None => s.scatter(a, added_at, added, op),
+            }
+        } else {
+            s.scatter(a, at, values, op);
+        }
+        at.clear();
+        values.clear();
+        added_at.clear();
+        added.clear();
+        self.own.borrow_mut().clear();
+        self.is_tracking.set(false);
+    }
+
+    /// Takes what the boundary has mirrored.
+    pub fn settle(&self, mirrored: Vec<Vec<T>>) {
+        let (body, mut mirrors) = (bodies(), self.mirrors.borrow_mut());
+        mirrors.retain(|mirror| mirror.body == body);
+        let spans = std::mem::take(&mut *self.wanted.borrow_mut());
+        mirrors.extend(spans.into_iter().zip(mirrored).map(|(span, values)| Mirrored { body, span, values }));
+    }
+
+    pub(super) fn spare_indices(&self) -> Vec<usize> {
+        std::mem::take(&mut self.spare.borrow_mut().0)
+    }
+
+    pub(super) fn spare_values(&self) -> Vec<T> {
+        std::mem::take(&mut self.spare.borrow_mut().1)
+    }
+
+    pub(super) fn keep(&self, mut at: Vec<usize>, values: Vec<T>) {
+        at.clear();
+        *self.spare.borrow_mut() = (at, values);
+    }
+}
+
+/// Whether all values are this one, byte for byte.
+fn is_all<T: Element>(values: &[T], one: T) -> bool {
+    values.iter().all(|value| bytemuck::bytes_of(value) == bytemuck::bytes_of(&one))
+}
+
+/// Of several values for one place, keeps the last, where the first was.
+fn keep_last<T: Copy>(at: &mut Vec<usize>, values: &mut Vec<T>) {
+    let mut seen: FxHashMap<usize, usize> = FxHashMap::default();
+    let mut kept = 0;
+    for number in 0..at.len() {
+        let (index, value) = (at[number], values[number]);
+        let place = *seen.entry(index).or_insert(kept);
+        (at[place], values[place]) = (index, value);
+        kept = kept.max(place + 1);
+    }
+    at.truncate(kept);
+    values.truncate(kept);
+}
+
+/// Writes an element where the program does not say whether a step is open.
+#[track_caller]
+pub fn store<T: Element, D: Distribution, const N: usize>(
+    a: &Array<T, D, N>,
+    name: &'static str,
+    at: impl Place<N>,
+    value: T,
+) {
+    if state().mode == Mode::Body {
+        port(a, name).assign(a, at, value);
+    } else {
+        a.set(at, value);
+    }
+}
+
+/// Contributes to an element where the program does not say whether a step is open.
+#[track_caller]
+pub fn add<T: Element, D: Distribution, const N: usize>(
+    a: &Array<T, D, N>,
+    name: &'static str,
+    at: impl Place<N>,
+    value: T,
+    op: impl Combine<T>,
+) {
+    if state().mode == Mode::Body {
+        port(a, name).add(a, at, value);
+    } else {
+        let mut sum = a.get(at);
+        op.combine(&mut sum, &value);
+        a.set(at, sum);
+    }
+}
+
+/// Refuses to take one array for two: a function that writes one of them in place would see the other change.
+#[track_caller]
+pub fn check_apart(arrays: &[(*const (), &str)]) {
+    for (at, (one, name)) in arrays.iter().enumerate() {
+        if let Some((_, other)) = arrays[..at].iter().find(|(other, _)| other == one) {
+            let what = format!("`{other}` and `{name}` are the same array; a function takes each of its arrays once");
+            refuse(ErrorKind::Conflict, &what, Location::caller());
+        }
+    }
+}
+
+/// Refuses an array that combines by another operator than the function says.
+#[track_caller]
+pub fn check_operator<T: Element, D: Distribution, const N: usize>(
+    a: &Array<T, D, N>,
+    op: impl Combine<T>,
+    name: &str,
+) {
+    if !a.combines_by(op) {
+        let what = format!("`{name}` was declared with another operator than this function says");
+        refuse(ErrorKind::CombineMismatch, &what, Location::caller());
+    }
+}

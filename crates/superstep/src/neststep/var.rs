@@ -1,0 +1,103 @@
+//! Replicated variables.
+
+use super::state::check_open;
+use crate::{
+    engine::{Combine, Group, Pending, Step, Value},
+    memory::Shared,
+};
+use std::{
+    fmt,
+    ops::{Deref, DerefMut},
+};
+
+/// A replicated variable: this processor's copy, and the variable of the group that it is a copy of.
+pub struct Var<T: Value> {
+    shared: Shared<T>,
+    mine: T,
+    is_written: bool,
+    depth: usize,
+    name: &'static str,
+}
+
+impl<T: Value> Var<T> {
+    /// Declares it. Collective.
+    #[track_caller]
+    pub fn new<C: Combine<T>>(group: &mut Group, init: T, op: C, name: &'static str) -> Self {
+        Self { shared: group.shared(init.clone(), op), mine: init, is_written: false, depth: group.depth(), name }
+    }
+
+    /// Contributes the copy to the step's boundary, if it was written.
+    #[track_caller]
+    pub fn send(&self, s: &Step) {
+        if s.core.depth == self.depth {
+            self.send_up();
+        }
+    }
+
+    /// The same with another operator.
+    #[track_caller]
+    pub fn send_with<C: Combine<T>>(&self, s: &Step, op: C) {
+        self.send_up();
+        s.combine(&self.shared, op);
+    }
+
+    /// The same, and what the ranks below contribute.
+    #[track_caller]
+    pub fn send_prefix<C: Combine<T>>(&self, s: &Step, op: C) -> Pending<T>
+    where
+        T: Default,
+    {
+        self.send_up();
+        s.combine_prefix(&self.shared, op)
+    }
+
+    /// Contributes the copy to the end of the split in whose body this is.
+    #[track_caller]
+    pub fn send_up(&self) {
+        if self.is_written {
+            self.shared.set(self.mine.clone());
+        }
+    }
+
+    /// Takes what the copies have been combined to. In a subgroup they have not been yet.
+    #[track_caller]
+    pub fn settle(&mut self, group: &Group) {
+        if group.depth() == self.depth {
+            self.mine = self.shared.get();
+            self.is_written = false;
+        }
+    }
+}
+
+impl<T: Value> Deref for Var<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.mine
+    }
+}
+
+impl<T: Value> DerefMut for Var<T> {
+    #[inline]
+    #[track_caller]
+    fn deref_mut(&mut self) -> &mut T {
+        if !self.is_written {
+            check_open(self.depth, &|| format!("`{}`", self.name));
+            self.is_written = true;
+        }
+        &mut self.mine
+    }
+}
+
+impl<T: Value + fmt::Display> fmt::Display for Var<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.mine.fmt(f)
+    }
+}
+
+impl<T: Value + fmt::Debug> fmt::Debug for Var<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.mine.fmt(f)
+    }
+}
