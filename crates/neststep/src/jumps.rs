@@ -63,7 +63,8 @@ impl VisitMut for Steps<'_> {
             return;
         }
         let value: Type = match self.output {
-            ReturnType::Type(_, ty) if returns && !matches!(**ty, Type::ImplTrait(_)) => (**ty).clone(),
+            _ if !returns => parse_quote!(()),
+            ReturnType::Type(_, ty) if !matches!(**ty, Type::ImplTrait(_)) => (**ty).clone(),
             ReturnType::Default => parse_quote!(()),
             ReturnType::Type(..) => parse_quote!(_),
         };

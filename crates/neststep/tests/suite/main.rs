@@ -2,4 +2,6 @@
 
 #![forbid(unsafe_code)]
 
+mod elements;
+mod nesting;
 mod papers;

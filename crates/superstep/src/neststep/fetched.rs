@@ -120,8 +120,8 @@ impl<T: Element> Fetched<T> {
     #[inline]
     #[track_caller]
     pub fn get<D: Distribution, const N: usize>(&self, a: &Array<T, D, N>, port: &Port<T>, at: impl Place<N>) -> T {
-        let index = line(a, at);
-        self.next_one(index).unwrap_or_else(|| self.find(a, port, index))
+        let (index, site) = (line(a, at), Location::caller());
+        self.next_one(index).unwrap_or_else(|| self.find(a, port, index, site))
     }
 
     /// The element as this processor sees it, which may have written it in this step.
@@ -134,8 +134,8 @@ impl<T: Element> Fetched<T> {
         at: impl Place<N>,
         op: impl Combine<T>,
     ) -> T {
-        let index = line(a, at);
-        port.own(index, op, || self.next_one(index).unwrap_or_else(|| self.find(a, port, index)))
+        let (index, site) = (line(a, at), Location::caller());
+        port.own(index, op, || self.next_one(index).unwrap_or_else(|| self.find(a, port, index, site)))
     }
 
     #[inline]
@@ -150,15 +150,20 @@ impl<T: Element> Fetched<T> {
 
     /// The element, wherever it is: the value depends on the index alone.
     #[cold]
-    #[track_caller]
-    fn find<D: Distribution, const N: usize>(&self, a: &Array<T, D, N>, port: &Port<T>, index: usize) -> T {
+    fn find<D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        port: &Port<T>,
+        index: usize,
+        site: &Location<'_>,
+    ) -> T {
         let places = self.places.get_or_init(|| self.at.iter().enumerate().map(|(at, &index)| (index, at)).collect());
         if let Some(&at) = places.get(&index) {
             // From here on the next one may be right again.
             self.next.set(at + 1);
             return self.values[at];
         }
-        port.elsewhere(a, index)
+        port.elsewhere(a, index, site)
     }
 
     /// A section as it was before the step, with what this processor has written to it since.
@@ -179,7 +184,7 @@ impl<T: Element> Fetched<T> {
             return Vec::new();
         }
         let found = self.sections.iter().find(|(other, _)| *other == span).map(|(_, values)| values.clone());
-        let mut values = found.unwrap_or_else(|| port.section(a, span));
+        let mut values = found.unwrap_or_else(|| port.section(a, span, site));
         for (index, value) in span.indices().zip(&mut values) {
             *value = port.own(index, op, || *value);
         }

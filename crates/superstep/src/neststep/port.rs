@@ -121,7 +121,7 @@ impl<T: Element> Port<T> {
     #[inline]
     #[track_caller]
     pub fn assign<D: Distribution, const N: usize>(&self, a: &Array<T, D, N>, at: impl Place<N>, value: T) {
-        let index = self.check(line(a, at));
+        let index = self.check(line(a, at), Location::caller());
         let mut out = self.out.borrow_mut();
         out.at.push(index);
         out.values.push(value);
@@ -135,7 +135,7 @@ impl<T: Element> Port<T> {
     #[inline]
     #[track_caller]
     pub fn add<D: Distribution, const N: usize>(&self, a: &Array<T, D, N>, at: impl Place<N>, value: T) {
-        let index = self.check(line(a, at));
+        let index = self.check(line(a, at), Location::caller());
         let mut out = self.out.borrow_mut();
         out.added_at.push(index);
         out.added.push(value);
@@ -153,11 +153,10 @@ impl<T: Element> Port<T> {
     }
 
     #[inline]
-    #[track_caller]
-    fn check(&self, index: usize) -> usize {
+    fn check(&self, index: usize, site: &Location<'_>) -> usize {
         if index >= self.len {
             let what = format!("index {index} of `{}`, an array of {}", self.name(), self.len);
-            refuse(ErrorKind::IndexOutOfRange, &what, Location::caller());
+            refuse(ErrorKind::IndexOutOfRange, &what, site);
         }
         index
     }
@@ -191,8 +190,8 @@ impl<T: Element> Port<T> {
         at: impl Place<N>,
         op: impl Combine<T>,
     ) -> T {
-        let index = line(a, at);
-        self.own(index, op, || self.elsewhere(a, index))
+        let (index, site) = (line(a, at), Location::caller());
+        self.own(index, op, || self.elsewhere(a, index, site))
     }
 
     /// What this processor has made of an element in this step.
@@ -211,13 +210,17 @@ impl<T: Element> Port<T> {
     }
 
     /// An element that was not fetched: it may be owned or mirrored.
-    #[track_caller]
-    pub(super) fn elsewhere<D: Distribution, const N: usize>(&self, a: &Array<T, D, N>, index: usize) -> T {
-        let place = a.place(self.check(index));
+    pub(super) fn elsewhere<D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        index: usize,
+        site: &Location<'_>,
+    ) -> T {
+        let place = a.place(self.check(index, site));
         if a.is_owned(place) {
             return a.get(place);
         }
-        self.mirrored(index).unwrap_or_else(|| not_there(self.name(), index, a.owner(place), Location::caller()))
+        self.mirrored(index).unwrap_or_else(|| not_there(self.name(), index, a.owner(place), site))
     }
 
     fn mirrored(&self, index: usize) -> Option<T> {
@@ -233,8 +236,7 @@ impl<T: Element> Port<T> {
     }
 
     /// A section that was not fetched: each of its elements may be owned or mirrored.
-    #[track_caller]
-    pub(super) fn section<D: Distribution>(&self, a: &Array<T, D>, span: Span) -> Vec<T> {
+    pub(super) fn section<D: Distribution>(&self, a: &Array<T, D>, span: Span, site: &Location<'_>) -> Vec<T> {
         let body = bodies();
         let mirrors = self.mirrors.borrow();
         if let Some(mirror) = mirrors.iter().rev().find(|mirror| mirror.body == body && mirror.span == span) {
@@ -243,7 +245,7 @@ impl<T: Element> Port<T> {
         drop(mirrors);
         let mut values = Vec::with_capacity(span.count);
         for index in span.indices() {
-            values.push(self.elsewhere(a, index));
+            values.push(self.elsewhere(a, index, site));
         }
         values
     }

@@ -1,0 +1,224 @@
+//! Elements of distributed arrays, read and written where they stand.
+
+use neststep::neststep;
+use superstep::{Block, Cyclic, ErrorKind, testing::{everywhere, failing, on_sizes}};
+
+neststep! {
+    fn gathered(sh a: [i64]</>, sh out: [i64]<%>, keys: &[usize]) {
+        step for (i, &k) in keys.iter().enumerate() {
+            if owned(out[i]) { out[i] = a[k]; }
+        }
+    }
+
+    fn histogram(sh<+> counts: [u64]<%>, keys: &[usize]) {
+        step for &k in keys { counts[k] += 1; }
+    }
+
+    /// Everybody turns to its right neighbour, `rounds` times.
+    fn rotate(sh a: [usize]</>, rounds: usize) {
+        for _ in 0..rounds {
+            step { let next = a[($ + 1) % #]; a[$] = next; }
+        }
+    }
+
+    fn own_writes_are_seen(sh a: [i64]</>) -> Vec<i64> {
+        let mut seen = Vec::new();
+        let n = len(a);
+        step {
+            for i in 0..n {
+                seen.push(a[i]);
+                a[i] = 100 + $ as i64;
+                seen.push(a[i]);
+            }
+        }
+        seen
+    }
+
+    fn sums_are_seen(sh<+> a: [i64]</>) -> Vec<i64> {
+        let mut seen = Vec::new();
+        step for i in 0..2 {
+            a[i] += 1;
+            seen.push(a[i]);
+            a[i] += 10;
+            seen.push(a[i]);
+        }
+        seen
+    }
+
+
+    fn only_assigned(sh<+> a: [i64]</>) {
+        step { a[0] = 5; a[0] = 7; }
+    }
+
+    fn doubled(sh a: [i64]<%>) {
+        let n = len(a);
+        step { if $ == 0 { for i in 0..n { a[i] *= 2; } } }
+    }
+
+    fn chased(sh next: [usize]</>, sh value: [i64]<%>) -> i64 {
+        let mut sum = 0;
+        step forall (i, next) { sum += value[next[i]]; }
+        sum
+    }
+
+    fn conditions(sh a: [i64]</>, sh b: [i64]<%>) -> i64 {
+        let mut sum = 0;
+        let n = len(a);
+        step {
+            let mut j = 0;
+            for i in 0..n {
+                if i % 3 == 1 { continue; }
+                if a[i] > 4 && b[j] >= 0 { sum += b[i] } else { sum -= a[n - 1 - i] }
+                j += 1;
+            }
+        }
+        sum
+    }
+
+    fn dynamic_access(sh a: [i64]</>, at: usize) -> i64 {
+        let mut found = 0;
+        #[dynamic] step { found = a[at]; }
+        found
+    }
+
+    fn mirrored(sh a: [usize]</>) -> usize {
+        let mut at = 0;
+        mirror(a[..]);
+        step for _ in 0..5 { at = a[at]; }
+        at
+    }
+}
+
+#[test]
+fn an_index_that_is_known_is_fetched_ahead() {
+    everywhere(|g| {
+        let (a, out) = (g.array::<i64, Block>(20), g.array::<i64, Cyclic>(9));
+        a.forall_mut(|i, x| *x = 10 * i as i64);
+        let keys = [19, 0, 3, 3, 18, 7, 11, 2, 19];
+        let steps = g.steps();
+        gathered(g, &a, &out, &keys);
+        assert_eq!(g.steps() - steps, 2, "one boundary to fetch, one to end");
+        let all = g.step(|s| s.mirror(&out, ..));
+        assert_eq!(all, keys.map(|k| 10 * k as i64));
+    });
+}
+
+#[test]
+fn contributions_count() {
+    everywhere(|g| {
+        let counts = g.array::<u64, Cyclic>(5).combining(superstep::Sum);
+        let keys = [0, 2, 2, 4, 2];
+        let steps = g.steps();
+        histogram(g, &counts, &keys);
+        histogram(g, &counts, &keys[..1]);
+        assert_eq!(g.steps() - steps, 2);
+        let p = g.size() as u64;
+        assert_eq!(g.step(|s| s.mirror(&counts, ..)), [2 * p, 0, 3 * p, 0, p]);
+    });
+}
+
+#[test]
+fn k_steps_in_a_row_have_k_boundaries_and_one_more() {
+    everywhere(|g| {
+        let p = g.size();
+        let a = g.array::<usize, Block>(p);
+        a.forall_mut(|i, x| *x = i);
+        let steps = g.steps();
+        rotate(g, &a, 5);
+        assert_eq!(g.steps() - steps, 6);
+        let rank = g.rank();
+        assert_eq!(a.get(rank), (rank + 5) % p);
+        let steps = g.steps();
+        rotate(g, &a, 0);
+        assert_eq!(g.steps(), steps);
+    });
+}
+
+#[test]
+fn a_step_sees_what_it_has_written_and_others_do_not() {
+    everywhere(|g| {
+        let a = g.array::<i64, Block>(3);
+        a.forall_mut(|i, x| *x = i as i64);
+        let mine = 100 + g.rank() as i64;
+        assert_eq!(own_writes_are_seen(g, &a), [0, mine, 1, mine, 2, mine]);
+        assert_eq!(g.step(|s| s.mirror(&a, ..)), [100; 3], "the lowest rank's stands");
+        let b = g.array::<i64, Block>(3).combining(superstep::Sum);
+        b.local_mut().fill(7);
+        assert_eq!(sums_are_seen(g, &b), [8, 18, 8, 18]);
+        let p = g.size() as i64;
+        assert_eq!(g.step(|s| s.mirror(&b, ..)), [7 + 11 * p, 7 + 11 * p, 7]);
+        only_assigned(g, &b);
+        assert_eq!(g.step(|s| s.mirror(&b, ..)), [7 * p, 7 + 11 * p, 7], "the last of each replaces what was there");
+    });
+}
+
+#[test]
+fn an_element_is_changed_by_one_processor() {
+    everywhere(|g| {
+        let a = g.array::<i64, Cyclic>(7);
+        a.forall_mut(|i, x| *x = i as i64);
+        doubled(g, &a);
+        assert_eq!(g.step(|s| s.mirror(&a, ..)), [0, 2, 4, 6, 8, 10, 12]);
+    });
+}
+
+#[test]
+fn an_index_may_be_an_element_that_is_owned() {
+    everywhere(|g| {
+        let (next, value) = (g.array::<usize, Block>(11), g.array::<i64, Cyclic>(11));
+        next.forall_mut(|i, x| *x = (i * 7) % 11);
+        value.forall_mut(|i, x| *x = 1 << i);
+        let mine = chased(g, &next, &value);
+        assert_eq!(g.step(|s| s.reduce(mine, superstep::Sum)), (1 << 11) - 1);
+    });
+}
+
+#[test]
+fn conditions_and_variables_of_the_step_are_followed() {
+    everywhere(|g| {
+        let (a, b) = (g.array::<i64, Block>(10), g.array::<i64, Cyclic>(10));
+        a.forall_mut(|i, x| *x = i as i64);
+        b.forall_mut(|i, x| *x = 100 * i as i64 - 50);
+        let (mut sum, mut j) = (0, 0);
+        for i in 0..10i64 {
+            if i % 3 == 1 {
+                continue;
+            }
+            if i > 4 && 100 * j - 50 >= 0 {
+                sum += 100 * i - 50;
+            } else {
+                sum -= 9 - i;
+            }
+            j += 1;
+        }
+        assert_eq!(conditions(g, &a, &b), sum);
+    });
+}
+
+#[test]
+fn what_is_mirrored_is_here_in_the_next_step() {
+    everywhere(|g| {
+        let a = g.array::<usize, Block>(8);
+        a.forall_mut(|i, x| *x = (i + 3) % 8);
+        let steps = g.steps();
+        assert_eq!(mirrored(g, &a), 15 % 8);
+        assert_eq!(g.steps() - steps, 2);
+    });
+}
+
+#[test]
+fn an_element_that_is_not_here_is_an_error_that_says_so() {
+    on_sizes(&[1], |g| {
+        let a = g.array::<i64, Block>(4);
+        assert_eq!(dynamic_access(g, &a, 3), 0);
+    });
+    let claim = |g: &mut superstep::Group| {
+        let a = g.array::<i64, Block>(4);
+        dynamic_access(g, &a, if g.rank() == 0 { 3 } else { 0 });
+    };
+    failing(&[2, 4], claim, |context, error| {
+        assert_eq!(error.kind(), ErrorKind::NotMirrored, "{context}: {error}");
+        let text = error.to_string();
+        assert!(text.contains("of `a` belongs to rank") && text.contains("elements.rs"), "{text}");
+    });
+}
