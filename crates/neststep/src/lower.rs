@@ -435,10 +435,7 @@ impl<'a> Lower<'a> {
             let name = name_of(argument).cloned();
             arguments.push(match (shared, name) {
                 (Some(Kind::Dist(_)), Some(name)) => quote!(#name),
-                (Some(Kind::Replica(_)), Some(name)) if self.replica(&name).is_some() => {
-                    self.check_written(&name);
-                    quote!(&mut *#name)
-                }
+                (Some(Kind::Replica(_)), Some(name)) if self.replica(&name).is_some() => quote!(&mut *#name),
                 (Some(Kind::Replica(_)), _) => {
                     self.error(argument.span(), format!("`{word}` takes a shared variable here, by its name"));
                     TokenStream::new()
@@ -718,7 +715,10 @@ impl VisitMut for Lower<'_> {
                 self.visit_block_mut(&mut block.block);
                 self.in_epoch = before;
                 let (group, block) = (group(span), &block.block);
-                *expr = Expr::Verbatim(quote_spanned!(at(span)=> { #group.epoch(|__epoch| #block); }));
+                *expr = Expr::Verbatim(quote_spanned!(at(span)=> {
+                    let __here = ::superstep::neststep::Here::of(#group);
+                    #group.epoch(|__epoch| { #[allow(unused_variables)] let #group = &__here; #block });
+                }));
             }
             Expr::ForLoop(looping) if attribute(&looping.attrs, "__forall").is_some() => {
                 let mut looping = looping.clone();

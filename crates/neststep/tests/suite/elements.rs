@@ -1,7 +1,10 @@
 //! Elements of distributed arrays, read and written where they stand.
 
 use neststep::neststep;
-use superstep::{Block, Cyclic, ErrorKind, testing::{everywhere, failing, on_sizes}};
+use superstep::{
+    Block, Cyclic, ErrorKind,
+    testing::{everywhere, failing, on_sizes},
+};
 
 neststep! {
     fn gathered(sh a: [i64]</>, sh out: [i64]<%>, keys: &[usize]) {

@@ -5,3 +5,4 @@
 mod elements;
 mod nesting;
 mod papers;
+mod sharing;

@@ -1,7 +1,10 @@
 //! Nesting steps, ways out of steps, and what groups say of themselves.
 
 use neststep::neststep;
-use superstep::{Sum, testing::{everywhere, on_sizes}};
+use superstep::{
+    Sum,
+    testing::{everywhere, on_sizes},
+};
 
 neststep! {
     fn even_split() -> (usize, usize, usize) {
@@ -182,7 +185,16 @@ fn who_returns_leaves_the_group() {
     everywhere(|g| {
         let (rank, p) = (g.rank(), g.size());
         let found = leaves(g);
-        assert_eq!(found, if p == 1 { 1 } else if rank == 0 { 7 } else { 100 + (p - 1) * (p - 1) });
+        assert_eq!(
+            found,
+            if p == 1 {
+                1
+            } else if rank == 0 {
+                7
+            } else {
+                100 + (p - 1) * (p - 1)
+            }
+        );
         assert_eq!(g.step(|s| s.reduce(1, Sum)), p);
         let fails = g.rank() == 0;
         let found = leaves_with_an_error(g, fails);

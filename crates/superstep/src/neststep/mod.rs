@@ -16,7 +16,7 @@ mod var;
 pub use cells::Cells;
 pub use fetched::{Fetched, Wanted, inspect};
 pub use flow::{Attempt, Flow, FromRest, choice, copied, weights};
-pub use owned::{Inspect, owned, owned_in, owned_places};
+pub use owned::{Here, Inspect, owned, owned_in, owned_places};
 pub use port::{Port, add, check_apart, check_operator, port, store};
 pub use state::{Inside, inside, within};
 pub use var::Var;

@@ -78,3 +78,38 @@ impl Inspect for Ancestor {
         self.id()
     }
 }
+
+/// What a group says of itself, for the time in which it cannot be asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Here {
+    rank: usize,
+    size: usize,
+    id: usize,
+}
+
+impl Here {
+    /// This processor's place in `group`.
+    pub fn of(group: &Group) -> Self {
+        Self { rank: group.rank(), size: group.size(), id: group.id() }
+    }
+
+    /// Its rank.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// The size of the group.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The number of the group.
+    pub fn id(&self) -> usize {
+        self.id
+    }
+
+    /// Whether it leads the group.
+    pub fn is_leader(&self) -> bool {
+        self.rank == 0
+    }
+}
