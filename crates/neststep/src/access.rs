@@ -27,6 +27,8 @@ pub(crate) struct ArrayUse {
     /// Whether it is handed to a function.
     pub(crate) passed: Option<Span>,
     pub(crate) is_mirrored: bool,
+    /// Whether its parts are moved as they are.
+    pub(crate) moved: Option<Span>,
 }
 
 impl ArrayUse {
@@ -247,6 +249,25 @@ pub(crate) fn assigns(sign: &BinOp) -> bool {
     text(sign).ends_with('=') && !matches!(sign, BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Le(_) | BinOp::Ge(_))
 }
 
+/// Whether an index is the whole of an array.
+pub(crate) fn is_whole(index: &Expr) -> bool {
+    match section(index) {
+        Some(Section::Colons(parts)) => parts.iter().all(Option::is_none),
+        Some(Section::Range(range)) => text(range) == "..",
+        None => false,
+    }
+}
+
+/// The two arrays of `dst[:] = src[:]`, which every owner of a part of the second can do by itself.
+pub(crate) fn redistribution<'a>(names: &Names, left: &'a Expr, right: &'a Expr) -> Option<(&'a Ident, &'a Ident)> {
+    let whole = |expr: &'a Expr| {
+        let (name, at) = element(expr)?;
+        let is_dist = matches!(names.get(&name.to_string()).map(|name| &name.kind), Some(Kind::Dist(_)));
+        (is_dist && matches!(at[..], [at] if is_whole(at))).then_some(name)
+    };
+    Some((whole(left)?, whole(right)?))
+}
+
 /// Macros whose arguments are expressions.
 const KNOWN: [&str; 15] = [
     "println",
@@ -365,6 +386,17 @@ impl<'a> Scan<'a> {
         at.iter().for_each(|at| self.visit_expr(at));
     }
 
+    /// Whole parts of some arrays go to another.
+    fn move_over(&mut self, target: &Ident, sources: &[&Ident]) {
+        self.array(target).section_writes += 1;
+        for source in sources {
+            let span = source.span();
+            let array = self.array(source);
+            array.own_reads += 1;
+            array.moved.get_or_insert(span);
+        }
+    }
+
     /// A place that is written, other than an element.
     fn write_place(&mut self, place: &Expr) {
         if let Some(base) = base_of(place) {
@@ -396,6 +428,11 @@ pub(crate) fn field_of_element(place: &Expr) -> Option<(&Ident, Vec<&Expr>)> {
 impl<'ast> Visit<'ast> for Scan<'_> {
     fn visit_expr(&mut self, expr: &'ast Expr) {
         match expr {
+            Expr::Assign(assign) if redistribution(self.names, &assign.left, &assign.right).is_some() => {
+                if let Some((target, source)) = redistribution(self.names, &assign.left, &assign.right) {
+                    self.move_over(target, &[source]);
+                }
+            }
             Expr::Assign(assign) => {
                 self.visit_expr(&assign.right);
                 if let Some((name, at)) = element(&assign.left)
@@ -531,6 +568,15 @@ impl Scan<'_> {
                 {
                     self.write(name, &at, false);
                     self.visit_expr(&call.args[1]);
+                }
+            }
+            ("permute", Some(target)) if call.args.len() == 3 => {
+                let names: Vec<&Ident> = call.args.iter().filter_map(name_of).collect();
+                match (name_of(target), &names[..]) {
+                    (Some(target), [_, source, to]) if self.dist(target).is_some() => {
+                        self.move_over(target, &[source, to]);
+                    }
+                    _ => visit::visit_expr_call(self, call),
                 }
             }
             _ if self.functions.contains_key(&word) => {

@@ -7,7 +7,7 @@
 use crate::{
     access::{
         ArrayUse, Uses, Visiting, assigns, bound, collect_words, contribution, is_own_op, is_pure, is_visited,
-        macro_arguments, section_parts, visiting,
+        macro_arguments, redistribution, section_parts, visiting,
     },
     names::{Dist, Functions, Kind, Names, attribute, base_of, element, name_of, section},
     tokens::group,
@@ -189,6 +189,9 @@ impl Slicer<'_> {
                 Some((name, at)) if self.dist(name).is_some() => self.site(name, &at),
                 _ => self.children(expr),
             },
+            Expr::Assign(assign) if redistribution(self.names, &assign.left, &assign.right).is_some() => {
+                TokenStream::new()
+            }
             Expr::Assign(assign) => {
                 let right = match element(&assign.left) {
                     Some((name, _)) => match self.dist(name) {
@@ -263,7 +266,9 @@ impl Slicer<'_> {
             Expr::Macro(mac) => self.macro_sites(&mac.mac),
             Expr::Call(call) => {
                 let word = name_of(&call.func).map(ToString::to_string).unwrap_or_default();
-                if matches!(word.as_str(), "owner" | "owned" | "mirror") || self.functions.contains_key(&word) {
+                if matches!(word.as_str(), "owner" | "owned" | "mirror" | "permute")
+                    || self.functions.contains_key(&word)
+                {
                     // These take the name of an element, and not its value.
                     let parts = call.args.iter().filter_map(element).flat_map(|(_, at)| at);
                     let parts: Vec<&Expr> = parts.collect();

@@ -3,7 +3,7 @@
 use crate::{
     access::{
         Scan, Visiting, assigns, collect_words, contribution, field_of_element, is_own_op, is_pure, is_visited,
-        macro_arguments, section_parts, visiting,
+        macro_arguments, redistribution, section_parts, visiting,
     },
     names::{Dist, Functions, Kind, Replica, attribute, base_of, element, name_of, section},
     plan::{Plan, loop_number, step_of},
@@ -248,6 +248,13 @@ impl<'a> Lower<'a> {
     fn assign(&mut self, expr: &mut Expr) {
         let span = expr.span();
         let Expr::Assign(assign) = expr else { return };
+        if let Some((target, source)) = redistribution(&self.plan.names, &assign.left, &assign.right)
+            && self.leaf.is_some()
+        {
+            let port = with(target, "port");
+            *expr = Expr::Verbatim(quote_spanned!(at(span)=> #port.assign_all(#target, #source)));
+            return;
+        }
         if let Some((name, at)) = element(&assign.left)
             && let Some(dist) = self.dist(name)
         {
@@ -411,6 +418,15 @@ impl<'a> Lower<'a> {
                 let variable = first.as_ref().and_then(|first| self.volatile(first));
                 let value = self.lowered(&call.args[1]);
                 *expr = Expr::Verbatim(quote_spanned!(spot=> __epoch.fetch_add(#variable, #value)));
+            }
+            ("permute", _)
+                if call.args.len() == 3
+                    && self.leaf.is_some()
+                    && first.as_ref().and_then(name_of).is_some_and(|name| self.dist(name).is_some()) =>
+            {
+                let (target, source, to) = (&call.args[0], &call.args[1], &call.args[2]);
+                let port = with(name_of(target).expect("it is one"), "port");
+                *expr = Expr::Verbatim(quote_spanned!(spot=> #port.permute(#target, #source, #to)));
             }
             ("len", _) if call.args.len() == 1 && first.as_ref().and_then(name_of).is_some() => {
                 let name = name_of(&call.args[0]).cloned().expect("it is one");

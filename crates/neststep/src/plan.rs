@@ -5,12 +5,12 @@
 //! later one begins, around a loop as well, and k steps in a row have k boundaries and the first fetch one more.
 
 use crate::{
-    access::{Scan, Uses},
+    access::{Scan, Uses, is_whole},
     inspect::{Inspector, inspector},
-    names::{Functions, Kind, Name, Names, Strategy, arguments, attribute, kind},
+    names::{Functions, Kind, Name, Names, Strategy, arguments, attribute, element, kind},
 };
 use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::quote;
+use quote::{ToTokens, quote};
 use std::collections::{BTreeSet, HashMap};
 use syn::{
     Block, Error, Expr, ExprBlock, Meta, Pat, Stmt, parse_quote,
@@ -356,6 +356,10 @@ impl Planner<'_> {
 
     fn check_array(&mut self, name: &str, array: &crate::access::ArrayUse) {
         let Some(Name { kind: Kind::Dist(dist), .. }) = self.plan.names.get(name) else { return };
+        if let Some(moved) = array.moved.filter(|_| array.is_written()) {
+            let message = format!("`{name}` is moved as a whole and written in the same step; give each its own step");
+            self.plan.errors.push(Error::new(moved, message));
+        }
         if !dist.op.combines() {
             return;
         }
@@ -468,12 +472,13 @@ fn combines(tokens: TokenStream) -> syn::Result<Vec<Combine>> {
             }
         }
         let mut strategy = Strategy::parse(inner.into_iter().collect());
-        if let Some(target) = strategy.prefix.take() {
+        if let Some(target) = &strategy.prefix
+            && let Ok(place) = syn::parse2::<Expr>(target.clone())
+            && let Some((whole, at)) = element(&place)
+            && matches!(at[..], [at] if is_whole(at))
+        {
             // `pre[..]` is all of `pre`.
-            let all: Vec<TokenTree> = target.into_iter().collect();
-            let is_whole = matches!(&all[..], [TokenTree::Ident(_), TokenTree::Group(group)] if matches!(group.stream().to_string().as_str(), ".." | "" | "__section (__none , __none)"));
-            strategy.prefix =
-                Some(if is_whole { all[..1].iter().cloned().collect() } else { all.into_iter().collect() });
+            strategy.prefix = Some(whole.to_token_stream());
         }
         list.push(Combine { name, strategy });
         match tokens.next() {

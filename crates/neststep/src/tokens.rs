@@ -311,9 +311,13 @@ fn header(tokens: TokenStream) -> Result<TokenStream> {
     Ok(quote_spanned!(first.span()=> { #count } weights { #weights }))
 }
 
-/// The tokens of one statement, not yet translated.
+/// The tokens of one statement, not yet translated; of a block, what is in it.
 fn whole(reader: &mut Reader) -> Result<TokenStream> {
     let start = reader.at;
+    if let Some(block) = reader.group(0, Delimiter::Brace) {
+        reader.at += 1;
+        return Ok(block.stream());
+    }
     advance(reader)?;
     Ok(reader.tokens[start..reader.at.min(reader.tokens.len())].iter().cloned().collect())
 }

@@ -1,7 +1,7 @@
 //! The programs of the papers, beside the same on the API.
 
 use neststep::neststep;
-use superstep::{Block, Group, Sum, testing::everywhere};
+use superstep::{Array, Block, Config, Cyclic, Each, Group, Sum, groups::Weighted, testing::everywhere};
 
 neststep! {
     /// Figure 2 of seed 000.
@@ -64,4 +64,252 @@ fn a_global_sum_is_a_variable() {
         let rank = g.rank();
         assert_eq!(sum.to_bits(), g.step(|s| s.reduce(some_function(rank), Sum)).to_bits());
     });
+}
+
+/// The index of the interval that a key belongs to.
+fn findloc(key: f32, pivots: &[f32]) -> usize {
+    pivots.iter().position(|pivot| key <= *pivot).unwrap_or(pivots.len() - 1)
+}
+
+/// Some number that is the same everywhere.
+fn rand(seed: usize) -> usize {
+    (seed + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33
+}
+
+neststep! {
+    /// Figure 3 of seed 000, from stage 1 on.
+    fn quicksort(sh a: [f32]</>, sh b: [f32]</>) {
+        let p = #;
+        sh size: [usize; p];
+        sh pivs: [f32; p];
+        let mut t: Vec<f32> = Vec::new();
+        let mut myslice: Vec<Vec<f32>> = vec![Vec::new(); p];
+        let mut mysize: Vec<usize> = Vec::new();
+        let mut prefsize: Vec<usize> = Vec::new();
+        let mut ssize = vec![0; p];
+        let myndp = a.local().len();
+
+        step { /*1*/
+            let pivi = a.global(rand($) % myndp).unwrap();
+            pivs[$] = a[pivi];
+        }
+        step { /*2*/
+            pivs.sort_by(f32::total_cmp);
+            for i in 0..p { size[i] = 0; }
+            forall (i, a) {
+                let j = findloc(a[i], &pivs);
+                myslice[j].push(a[i]);
+                size[j] += 1;
+            }
+            mysize = size.to_vec();
+        } combine (size[:]<+ ; prefsize[:]>);
+        step { /*3*/
+            let mut psumsize = 0;
+            for i in 0..p {
+                b[psumsize + prefsize[i] : psumsize + prefsize[i] + mysize[i] - 1] = myslice[i][0 : mysize[i] - 1];
+                ssize[i] = psumsize;
+                psumsize += size[i];
+            }
+            mirror(b[ssize[$] : ssize[$] + size[$] - 1]);
+        }
+        step { /*4*/
+            t = vec![0.0; size[$]];
+            t[0 : size[$] - 1] = b[ssize[$] : ssize[$] + size[$] - 1];
+        }
+        step { /*5*/
+            t.sort_by(f32::total_cmp);
+            b[ssize[$] : ssize[$] + size[$] - 1] = t[0 : size[$] - 1];
+        }
+    }
+
+    /// The nested quicksort of seed 003, section 2.3.
+    fn qs(sh a: [i64]<%>) {
+        sh<=> l, e, u: usize;
+        sh<?> pivot: i64;
+        sh weight: [f64; 2];
+        let n = len(a);
+        if n <= THRESHOLD {
+            step seq { let mut all = a[:]; all.sort_unstable(); a[:] = all; }
+            return;
+        }
+        if # == 1 { a.local_mut().sort_unstable(); return; }
+        let mut round = 0;
+        loop {
+            let c = rand(round) % n;
+            round += 1;
+            step {
+                l = 0; e = 0; u = 0;
+                forall (j, a, c, c, 1) pivot = a[j];
+            }
+            step {
+                forall (j, a) {
+                    if a[j] < pivot { l += 1; } else if a[j] > pivot { u += 1; } else { e += 1; }
+                }
+            } combine (l<+>, e<+>, u<+>);
+            if l * u * 100 > 17 * n * n || round == 10 { break; }
+        }
+        partition(a, pivot, l, e);
+        step {
+            weight[0] = (l as f64 / (l + u) as f64).max(1.0 / # as f64);
+            weight[1] = (u as f64 / (l + u) as f64).max(1.0 / # as f64);
+        }
+        if l + u == 0 { return; }
+        step<2, weight> {
+            sh aa: [i64]<%> = import(a[if @ == 0 { 0..l } else { l + e..l + e + u }]);
+            qs(aa);
+            export(aa);
+        }
+    }
+
+    fn partition(sh a: [i64]<%>, pivot: i64, l: usize, e: usize) {
+        sh lower, equal, upper: usize;
+        let (mut nl, mut ne, mut nu) = (0, 0, 0);
+        sh t: [i64; len(a)]<%>;
+        sh rank: [usize; len(a)]<%>;
+        step {
+            lower = 0; equal = 0; upper = 0;
+            forall (j, a) {
+                if a[j] < pivot { lower += 1; } else if a[j] > pivot { upper += 1; } else { equal += 1; }
+            }
+        } combine (lower<+ : nl>, equal<+ : ne>, upper<+ : nu>);
+        step forall (j, a) {
+            let next = if a[j] < pivot { &mut nl } else if a[j] > pivot { &mut nu } else { &mut ne };
+            rank[j] = *next + if a[j] < pivot { 0 } else if a[j] > pivot { l + e } else { l };
+            *next += 1;
+        }
+        step permute(t, a, rank);
+        step a[:] = t[:];
+    }
+}
+
+const THRESHOLD: usize = 8;
+
+fn quicksort_by_hand(g: &mut Group, a: &Array<f32, Block>, b: &Array<f32, Block>) {
+    let (p, me) = (g.size(), g.rank());
+    let mine = a.local()[rand(me) % a.local().len()];
+    let mut pivots = g.step(|s| s.collect(mine));
+    pivots.sort_by(f32::total_cmp);
+    let mut slices: Vec<Vec<f32>> = vec![Vec::new(); p];
+    a.forall(|_, x| slices[findloc(x, &pivots)].push(x));
+    let sizes: Vec<usize> = slices.iter().map(Vec::len).collect();
+    let (below, sizes) = g.step(|s| (s.prefix(sizes.clone(), Each(Sum)), s.reduce(sizes, Each(Sum))));
+    let starts: Vec<usize> = (0..p).map(|i| sizes[..i].iter().sum()).collect();
+    let start = starts[me];
+    let mut mine = g.step(|s| {
+        for (i, slice) in slices.iter().enumerate() {
+            let at = starts[i] + below.get(i).copied().unwrap_or(0);
+            s.update(b, at..at + slice.len(), slice);
+        }
+        s.mirror(b, start..start + sizes[me])
+    });
+    mine.sort_by(f32::total_cmp);
+    g.step(|s| s.update(b, start..start + mine.len(), &mine));
+}
+
+#[test]
+fn the_quicksort_of_figure_3_sorts_as_that_on_the_api() {
+    everywhere(|g| {
+        let n = 61;
+        let (a, b) = (g.array::<f32, Block>(n), g.array::<f32, Block>(n));
+        let c = g.array::<f32, Block>(n);
+        a.forall_mut(|i, x| *x = (rand(i) % 1000) as f32 / 8.0);
+        let steps = g.steps();
+        quicksort(g, &a, &b);
+        // One more than the five of the paper: the first has nothing before it that could fetch.
+        assert_eq!(g.steps() - steps, 6);
+        quicksort_by_hand(g, &a, &c);
+        assert_eq!(*b.local(), *c.local());
+        let mut all: Vec<f32> = (0..n).map(|i| (rand(i) % 1000) as f32 / 8.0).collect();
+        all.sort_by(f32::total_cmp);
+        assert_eq!(g.step(|s| s.mirror(&b, ..)), all);
+    });
+}
+
+/// The same by hand: pivots, partition by ranks, and subgroups with their parts.
+fn qs_by_hand(g: &mut Group, a: &Array<i64, Cyclic>) {
+    let n = a.len();
+    if n <= THRESHOLD {
+        let all = g.step(|s| s.gather_to(0, a)).map(|mut all| {
+            all.sort_unstable();
+            all
+        });
+        g.step(|s| s.scatter_from(0, a, all.as_deref()));
+        return;
+    }
+    if g.size() == 1 {
+        a.local_mut().sort_unstable();
+        return;
+    }
+    let (mut round, mut counts, mut pivot);
+    round = 0;
+    loop {
+        let c = rand(round) % n;
+        round += 1;
+        pivot = g.step(|s| s.gather(a, &[c]))[0];
+        let mine = |order: std::cmp::Ordering| a.local().iter().filter(|x| (**x).cmp(&pivot) == order).count();
+        let mine = [std::cmp::Ordering::Less, std::cmp::Ordering::Equal, std::cmp::Ordering::Greater].map(mine);
+        counts = g.step(|s| (s.reduce(mine.to_vec(), Each(Sum)), s.prefix(mine.to_vec(), Each(Sum))));
+        if counts.0[0] * counts.0[2] * 100 > 17 * n * n || round == 10 {
+            break;
+        }
+    }
+    let ([l, e, u], mut next) = ([counts.0[0], counts.0[1], counts.0[2]], counts.1);
+    next.resize(3, 0);
+    let (mut places, values) = (Vec::new(), a.local().to_vec());
+    for x in &values {
+        let class = x.cmp(&pivot) as i8 + 1;
+        places.push(next[class as usize] + [0, l, l + e][class as usize]);
+        next[class as usize] += 1;
+    }
+    g.step(|s| s.scatter(a, &places, &values, superstep::Any));
+    if l + u == 0 {
+        return;
+    }
+    let least = 1.0 / g.size() as f64;
+    let weights = [(l as f64 / (l + u) as f64).max(least), (u as f64 / (l + u) as f64).max(least)];
+    let part = |id| if id == 0 { 0..l } else { l + e..l + e + u };
+    g.split_on(Weighted(&weights), a, part, |sub, part| qs_by_hand(sub, part));
+}
+
+#[test]
+fn the_nested_quicksort_sorts_as_that_on_the_api() {
+    everywhere(|g| {
+        for n in [1, 8, 50, 93] {
+            let (a, b) = (g.array::<i64, Cyclic>(n), g.array::<i64, Cyclic>(n));
+            a.forall_mut(|i, x| *x = (rand(i) % 40) as i64);
+            b.forall_mut(|i, x| *x = (rand(i) % 40) as i64);
+            qs(g, &a);
+            qs_by_hand(g, &b);
+            assert_eq!(*a.local(), *b.local());
+            let mut all: Vec<i64> = (0..n).map(|i| (rand(i) % 40) as i64).collect();
+            all.sort_unstable();
+            assert_eq!(g.step(|s| s.mirror(&a, ..)), all);
+        }
+    });
+}
+
+mod a_whole_program {
+    use neststep::neststep;
+
+    neststep! {
+        pub(super) fn main() {
+            sh<+> total: f64;
+            step { total = f($); }
+            seq println!("global sum: {total}");
+            let even = |x: usize| x % 2 == 0;
+            step<2, @ = if even($) { 0 } else { 1 }> {
+                sh<+> half: usize;
+                step { half = 1; }
+                seq assert_eq!(half, #);
+            }
+        }
+
+        fn f(rank: usize) -> f64 { rank as f64 }
+    }
+}
+
+#[test]
+fn a_program_has_a_main_function() {
+    a_whole_program::main().unwrap();
+    assert!(Config::new().procs(2).run(|g| global_sum(g)).is_ok());
 }

@@ -182,6 +182,36 @@ impl<T: Element> Port<T> {
         out.sections.push((before, span, values.to_vec()));
     }
 
+    /// Assigns this processor's part of another array to the elements of the same numbers.
+    #[track_caller]
+    pub fn assign_all<D: Distribution, E: Distribution>(&self, a: &Array<T, D>, source: &Array<T, E>) {
+        if source.len() != self.len {
+            let what = format!("{} elements for the {} of `{}`", source.len(), self.len, self.name());
+            refuse(ErrorKind::BadLength, &what, Location::caller());
+        }
+        let local = source.local();
+        source.stretches(|offset, first, count| {
+            self.assign_section(a, first..first + count, &local[offset..offset + count]);
+        });
+    }
+
+    /// Assigns this processor's part of another array to the elements that `to` names.
+    #[track_caller]
+    pub fn permute<D: Distribution, E: Distribution>(
+        &self,
+        a: &Array<T, D>,
+        source: &Array<T, E>,
+        to: &Array<usize, E>,
+    ) {
+        if source.len() != self.len || to.len() != self.len {
+            let what = format!("{} elements to {} places of `{}`", source.len(), to.len(), self.name());
+            refuse(ErrorKind::BadLength, &what, Location::caller());
+        }
+        for (&value, &place) in source.local().iter().zip(to.local().iter()) {
+            self.assign(a, place, value);
+        }
+    }
+
     /// An element that is here, as this processor sees it.
     #[track_caller]
     pub fn get<D: Distribution, const N: usize>(
