@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod elements;
+mod elsewhere;
 mod nesting;
 mod papers;
 mod sharing;
