@@ -369,11 +369,13 @@ impl<'a> Scan<'a> {
             (false, true) => array.own_reads += 1,
             (false, false) => array.reads += 1,
         }
-        at.iter().for_each(|at| self.visit_expr(at));
+        for at in at {
+            self.visit_expr(at);
+        }
     }
 
     fn write(&mut self, name: &Ident, at: &[&Expr], is_added: bool) {
-        let span = at.first().map_or_else(|| name.span(), |at| at.span());
+        let span = at.first().map_or_else(|| name.span(), syn::spanned::Spanned::span);
         let is_own = is_visited(&self.around, name, at);
         let is_section = at.iter().any(|at| section(at).is_some());
         let array = self.array(name);
@@ -383,7 +385,9 @@ impl<'a> Scan<'a> {
             (false, false) if is_added => array.adds.push(span),
             (false, false) => array.assigns.push(span),
         }
-        at.iter().for_each(|at| self.visit_expr(at));
+        for at in at {
+            self.visit_expr(at);
+        }
     }
 
     /// Whole parts of some arrays go to another.
@@ -486,7 +490,9 @@ impl<'ast> Visit<'ast> for Scan<'_> {
                 let is_forall = around.is_some();
                 if let Some((visiting, bounds)) = around {
                     self.array(&Ident::new(&visiting.array, Span::call_site()));
-                    bounds.iter().for_each(|bound| self.visit_expr(bound));
+                    for bound in &bounds {
+                        self.visit_expr(bound);
+                    }
                     self.around.push(visiting);
                     self.visit_block(&looping.body);
                     self.around.pop();
@@ -553,13 +559,17 @@ impl Scan<'_> {
         match (word.as_str(), call.args.first()) {
             ("owner" | "owned", Some(argument)) if call.args.len() == 1 => {
                 if let Some((_, at)) = element(argument) {
-                    at.iter().for_each(|at| self.visit_expr(at));
+                    for at in at {
+                        self.visit_expr(at);
+                    }
                 }
             }
             ("mirror", Some(argument)) => {
                 if let Some((name, at)) = element(argument) {
                     self.array(name).is_mirrored = true;
-                    at.iter().for_each(|at| self.visit_expr(at));
+                    for at in at {
+                        self.visit_expr(at);
+                    }
                 }
             }
             ("update", Some(argument)) if call.args.len() == 2 => {

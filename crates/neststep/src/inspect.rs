@@ -465,7 +465,9 @@ impl<'ast> Visit<'ast> for Known<'_, '_> {
                 }
                 if matches!(word.as_str(), "owner" | "owned") {
                     let parts: Vec<&Expr> = call.args.iter().filter_map(element).flat_map(|(_, at)| at).collect();
-                    parts.into_iter().for_each(|at| self.visit_expr(at));
+                    for at in parts {
+                        self.visit_expr(at);
+                    }
                     return;
                 }
                 visit::visit_expr(self, expr);
@@ -502,6 +504,13 @@ impl Taint<'_, '_> {
         }
     }
 
+    /// A binding is seen where it stands alone, whether or not that is reached.
+    fn bind(&mut self, names: Vec<Ident>, from: &Expr) {
+        let before = self.under.take();
+        self.set(names, Some(from));
+        self.under = before;
+    }
+
     fn under(&mut self, condition: Option<&Expr>, what: &str, visit: impl FnOnce(&mut Self)) {
         let before = self.under.clone();
         if condition.is_none_or(|condition| self.slicer.unknown(condition).is_some()) {
@@ -517,7 +526,7 @@ impl Taint<'_, '_> {
         self.under(condition, what, |taint| taint.visit_block(body));
         if self.is_cut {
             self.under(None, "in a loop that is cut short under a condition that is not known", |taint| {
-                taint.visit_block(body)
+                taint.visit_block(body);
             });
         }
         self.is_cut = before;
@@ -527,10 +536,7 @@ impl Taint<'_, '_> {
 impl<'ast> Visit<'ast> for Taint<'_, '_> {
     fn visit_local(&mut self, local: &'ast syn::Local) {
         if let Some(init) = &local.init {
-            // A `let` in a branch that may not be taken is still only seen in that branch.
-            let before = self.under.take();
-            self.set(bound(&local.pat), Some(&init.expr));
-            self.under = before;
+            self.bind(bound(&local.pat), &init.expr);
         }
         visit::visit_local(self, local);
     }
@@ -563,7 +569,7 @@ impl<'ast> Visit<'ast> for Taint<'_, '_> {
             }
             Expr::If(branch) => {
                 if let Expr::Let(test) = &*branch.cond {
-                    self.set(bound(&test.pat), Some(&test.expr));
+                    self.bind(bound(&test.pat), &test.expr);
                 }
                 self.visit_expr(&branch.cond);
                 let what = "under a condition that is not known";
@@ -576,7 +582,7 @@ impl<'ast> Visit<'ast> for Taint<'_, '_> {
             }
             Expr::Match(choice) => {
                 for arm in &choice.arms {
-                    self.set(bound(&arm.pat), Some(&choice.expr));
+                    self.bind(bound(&arm.pat), &choice.expr);
                 }
                 self.visit_expr(&choice.expr);
                 self.under(Some(&choice.expr), "under a condition that is not known", |taint| {
@@ -591,7 +597,7 @@ impl<'ast> Visit<'ast> for Taint<'_, '_> {
                     self.looping(Some(&unknown.unwrap_or(known)), &looping.body);
                     self.slicer.around.pop();
                 } else {
-                    self.set(bound(&looping.pat), Some(&looping.expr));
+                    self.bind(bound(&looping.pat), &looping.expr);
                     self.visit_expr(&looping.expr);
                     self.looping(Some(&looping.expr), &looping.body);
                 }

@@ -19,6 +19,15 @@ pub(crate) fn take_out(block: &mut Block, output: &ReturnType, errors: &mut Vec<
     steps.visit_block_mut(block);
 }
 
+/// Whether a jump leads out of a block.
+pub(crate) fn lead_out(block: &Block) -> bool {
+    let out = Lifetime::new("'__step_", Span::call_site());
+    let mut errors = Vec::new();
+    let mut outs = Outs { out: &out, loops: Vec::new(), jumps: Vec::new(), returns: false, errors: &mut errors };
+    outs.visit_block_mut(&mut block.clone());
+    outs.returns || !outs.jumps.is_empty()
+}
+
 struct Steps<'a> {
     output: &'a ReturnType,
     errors: &'a mut Vec<Error>,
@@ -69,7 +78,7 @@ impl VisitMut for Steps<'_> {
             ReturnType::Type(..) => parse_quote!(_),
         };
         step.attrs.push(parse_quote!(#[__flow(#value)]));
-        step.label = Some(Label { name: out.clone(), colon_token: Default::default() });
+        step.label = Some(Label { name: out.clone(), colon_token: syn::token::Colon::default() });
         let mut arms = TokenStream::new();
         for (number, (jump, span)) in jumps.iter().enumerate() {
             let jump: TokenStream = jump.parse().expect("it was one");
@@ -169,14 +178,6 @@ impl VisitMut for Outs<'_> {
                 let label = block.label.clone();
                 self.within(label.as_ref(), false, |outs| outs.visit_block_mut(&mut block.block));
             }
-            Expr::Block(block) if attribute(&block.attrs, "__epoch").is_some() => {
-                let before = (self.jumps.len(), self.returns);
-                visit_mut::visit_expr_mut(self, expr);
-                if before != (self.jumps.len(), self.returns) {
-                    self.errors
-                        .push(Error::new(span, "a jump leads out of this epoch; it ends when all have ended it"));
-                }
-            }
             Expr::Break(jump) if !self.stays(jump.label.as_ref()) => {
                 if jump.expr.is_some() {
                     self.errors.push(Error::new(span, "a `break` out of a step carries no value"));
@@ -190,12 +191,11 @@ impl VisitMut for Outs<'_> {
             }
             Expr::Return(value) => {
                 self.returns = true;
-                let value = match &mut value.expr {
-                    Some(value) => {
-                        self.visit_expr_mut(value);
-                        quote!(#value)
-                    }
-                    None => quote!(()),
+                let value = if let Some(value) = &mut value.expr {
+                    self.visit_expr_mut(value);
+                    quote!(#value)
+                } else {
+                    quote!(())
                 };
                 *expr = parse_quote_spanned!(span=> break #out ::superstep::neststep::Flow::Return(#value));
             }

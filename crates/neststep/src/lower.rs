@@ -374,12 +374,11 @@ impl<'a> Lower<'a> {
         if !self.in_epoch {
             self.error(name.span(), format!("`{name}` is volatile: it is read and written in an `epoch {{ … }}`"));
         }
-        Some(match index {
-            Some(index) => {
-                let index = self.lowered(index);
-                quote!(&#name.at(#index))
-            }
-            None => quote!(&#name),
+        Some(if let Some(index) = index {
+            let index = self.lowered(index);
+            quote!(&#name.at(#index))
+        } else {
+            quote!(&#name)
         })
     }
 
@@ -572,6 +571,29 @@ impl<'a> Lower<'a> {
             && mentions == elements
     }
 
+    /// A warning of a step under a condition that may differ between processors. A macro has no warnings of its own, so
+    /// it is the use of something that is deprecated.
+    fn warning(&self, condition: &Expr, whole: &Expr) -> Option<TokenStream> {
+        let mut scan = Scan::new(&self.plan.names, self.functions);
+        scan.visit_expr(whole);
+        let step = scan.finish().steps?;
+        let mut words = Vec::new();
+        collect_words(quote!(#condition), &mut words);
+        let differs = |word: &Ident| {
+            word == "rank" && words.iter().any(|other| other == "__group")
+                || self.plan.differing.contains(&word.to_string())
+        };
+        words.iter().find(|word| differs(word))?;
+        let spot = at(step);
+        let name = Ident::new("step", step);
+        Some(quote_spanned!(spot=> {
+            #[deprecated(note = "this condition may differ between processors, and who does not come to the step is waited for; write `step<2, @ = if condition { 1 } else { 0 }> { if @ == 1 { … } }`")]
+            #[allow(non_upper_case_globals)]
+            const #name: () = ();
+            #name
+        }))
+    }
+
     fn declare(&mut self, local: &Local) -> Option<TokenStream> {
         let attribute = attribute(&local.attrs, "__sh")?;
         let Pat::Type(typed) = &local.pat else { return None };
@@ -614,12 +636,11 @@ impl<'a> Lower<'a> {
             }
             Kind::Volatile { ty, len, owner } => {
                 let init = init.unwrap_or_else(|| quote!(<#ty as ::core::default::Default>::default()));
-                match len {
-                    Some(len) => {
-                        let len = self.lowered_tokens(len.clone());
-                        quote_spanned!(spot=> let #name = #group.volatile_array::<#ty>(#owner, #len, #init);)
-                    }
-                    None => quote_spanned!(spot=> let #name = #group.volatile::<#ty>(#owner, #init);),
+                if let Some(len) = len {
+                    let len = self.lowered_tokens(len.clone());
+                    quote_spanned!(spot=> let #name = #group.volatile_array::<#ty>(#owner, #len, #init);)
+                } else {
+                    quote_spanned!(spot=> let #name = #group.volatile::<#ty>(#owner, #init);)
                 }
             }
         })
@@ -727,6 +748,14 @@ impl VisitMut for Lower<'_> {
                 *expr = Expr::Verbatim(quote_spanned!(at(span)=> if #group.is_leader() #block));
             }
             Expr::Block(block) if attribute(&block.attrs, "__epoch").is_some() => {
+                let mut words = Vec::new();
+                let inner = &block.block;
+                collect_words(quote!(#inner), &mut words);
+                // In a step, jumps have been rewritten already.
+                let was_jump = |word: &Ident| word.to_string().starts_with("__step_");
+                if crate::jumps::lead_out(inner) || words.iter().any(was_jump) {
+                    self.error(span, "a jump leads out of this epoch; it ends when all have ended it");
+                }
                 let before = std::mem::replace(&mut self.in_epoch, true);
                 self.visit_block_mut(&mut block.block);
                 self.in_epoch = before;
@@ -746,7 +775,18 @@ impl VisitMut for Lower<'_> {
             }
             Expr::While(looping) => {
                 looping.attrs.retain(|attribute| !attribute.path().is_ident("__loop"));
+                let warning = self.warning(expr_condition(&looping.cond), &Expr::While(looping.clone()));
                 visit_mut::visit_expr_mut(self, expr);
+                if let Some(warning) = warning {
+                    *expr = Expr::Verbatim(quote!({ #warning #expr }));
+                }
+            }
+            Expr::If(branch) if self.leaf.is_none() => {
+                let warning = self.warning(expr_condition(&branch.cond), &Expr::If(branch.clone()));
+                visit_mut::visit_expr_mut(self, expr);
+                if let Some(warning) = warning {
+                    *expr = Expr::Verbatim(quote!({ #warning #expr }));
+                }
             }
             Expr::Assign(_) => self.assign(expr),
             Expr::Binary(binary) if assigns(&binary.op) => self.assign_op(expr),
@@ -819,4 +859,12 @@ impl VisitMut for Lower<'_> {
 
 pub(crate) fn is_call(expr: &Expr, word: &str) -> bool {
     matches!(expr, Expr::Call(call) if name_of(&call.func).is_some_and(|name| name == word))
+}
+
+/// The value that a condition tests.
+fn expr_condition(condition: &Expr) -> &Expr {
+    match condition {
+        Expr::Let(test) => &test.expr,
+        other => other,
+    }
 }

@@ -5,9 +5,9 @@
 //! later one begins, around a loop as well, and k steps in a row have k boundaries and the first fetch one more.
 
 use crate::{
-    access::{Scan, Uses, is_whole},
+    access::{Scan, Uses, bound, collect_words, is_whole},
     inspect::{Inspector, inspector},
-    names::{Functions, Kind, Name, Names, Strategy, arguments, attribute, element, kind},
+    names::{Functions, Kind, Name, Names, Strategy, arguments, attribute, base_of, element, kind},
 };
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -48,6 +48,8 @@ pub(crate) struct Plan {
     pub(crate) errors: Vec<Error>,
     /// Steps that may still be open behind a loop, by the loop's number.
     pub(crate) behind: HashMap<usize, Vec<usize>>,
+    /// Private variables that may differ between processors.
+    pub(crate) differing: BTreeSet<String>,
 }
 
 /// The number of a step, which its attribute carries.
@@ -116,7 +118,51 @@ pub(crate) fn plan(body: &mut Block, names: Names, functions: &Functions) -> Pla
     let mut plan = Plan { names, errors, ..Plan::default() };
     let mut planner = Planner { plan: &mut plan, functions, mirrored: BTreeSet::new() };
     planner.block(body, None);
+    plan.differing = differing(body, &plan.names);
     plan
+}
+
+/// Private variables that get values made of the rank, of elements, or of each other. It is a guess for a warning.
+fn differing(body: &Block, names: &Names) -> BTreeSet<String> {
+    struct Find<'a>(BTreeSet<String>, &'a Names);
+    impl Find<'_> {
+        fn differs(&self, expr: &Expr) -> bool {
+            let mut words = Vec::new();
+            collect_words(expr.to_token_stream(), &mut words);
+            let has = |what: &str| words.iter().any(|word| word == what);
+            let is_element = words
+                .iter()
+                .any(|word| matches!(self.1.get(&word.to_string()).map(|name| &name.kind), Some(Kind::Dist(_))))
+                && !has("len");
+            has("rank") && has("__group") || is_element || words.iter().any(|word| self.0.contains(&word.to_string()))
+        }
+    }
+    impl<'ast> Visit<'ast> for Find<'_> {
+        fn visit_local(&mut self, local: &'ast syn::Local) {
+            if local.init.as_ref().is_some_and(|init| self.differs(&init.expr)) {
+                self.0.extend(bound(&local.pat).iter().map(ToString::to_string));
+            }
+            visit::visit_local(self, local);
+        }
+
+        fn visit_expr_assign(&mut self, assign: &'ast syn::ExprAssign) {
+            if self.differs(&assign.right)
+                && let Some(name) = base_of(&assign.left)
+                && !self.1.contains_key(&name.to_string())
+            {
+                self.0.insert(name.to_string());
+            }
+            visit::visit_expr_assign(self, assign);
+        }
+    }
+    let mut find = Find(BTreeSet::new(), names);
+    loop {
+        let before = find.0.len();
+        find.visit_block(body);
+        if find.0.len() == before {
+            return find.0;
+        }
+    }
 }
 
 /// Collects the declarations of a function, each of which has a name of its own.

@@ -27,7 +27,8 @@ pub(crate) fn translate(input: TokenStream) -> Result<TokenStream> {
     for item in file.items {
         match item {
             Item::Fn(function) if functions.contains_key(&function.sig.ident.to_string()) => {
-                out.extend(self::function(function, &functions, &mut errors));
+                let before = errors.len();
+                out.extend(self::function(function, &functions, &mut errors, before));
             }
             other => {
                 if let Some(word) = words(&other).into_iter().find(|word| MARKS.iter().any(|mark| word == mark)) {
@@ -38,11 +39,8 @@ pub(crate) fn translate(input: TokenStream) -> Result<TokenStream> {
             }
         }
     }
-    let mut errors = errors.into_iter();
-    if let Some(mut error) = errors.next() {
-        errors.for_each(|other| error.combine(other));
-        return Err(error);
-    }
+    // What was wrong, and functions without their bodies, so that nobody misses them.
+    out.extend(errors.iter().map(Error::to_compile_error));
     Ok(out)
 }
 
@@ -102,7 +100,7 @@ fn shared(typed: &PatType) -> Result<Option<(Ident, Kind)>> {
     Ok(Some((name.ident.clone(), kind(attribute, &typed.ty, true, 0)?)))
 }
 
-fn function(mut function: ItemFn, functions: &Functions, errors: &mut Vec<Error>) -> TokenStream {
+fn function(mut function: ItemFn, functions: &Functions, errors: &mut Vec<Error>, before: usize) -> TokenStream {
     let span = function.sig.ident.span();
     let (group, spot) = (group(span), at(span));
     let mut names = Names::new();
@@ -131,7 +129,7 @@ fn function(mut function: ItemFn, functions: &Functions, errors: &mut Vec<Error>
             }
             Kind::Volatile { .. } => quote!(()),
         };
-        typed.ty = Box::new(Type::Verbatim(ty));
+        *typed.ty = Type::Verbatim(ty);
         names.insert(name.to_string(), Name { kind, loops: 0 });
     }
     if arrays.len() > 1 {
@@ -146,12 +144,16 @@ fn function(mut function: ItemFn, functions: &Functions, errors: &mut Vec<Error>
     lower.visit_block_mut(&mut function.block);
     errors.append(&mut lower.errors);
     let stmts = std::mem::take(&mut function.block.stmts);
-    let body = quote_spanned!(spot=> {
-        #[allow(unused_imports)]
-        use ::superstep::neststep::Inspect as _;
-        #checks #flags
-        #(#stmts)*
-    });
+    let body = if errors.len() > before {
+        quote!({ ::core::panic!() })
+    } else {
+        quote_spanned!(spot=> {
+            #[allow(unused_imports)]
+            use ::superstep::neststep::Inspect as _;
+            #checks #flags
+            #(#stmts)*
+        })
+    };
     let parameter: FnArg = parse_quote!(#group: &mut ::superstep::Group);
     function.sig.inputs.insert(0, parameter);
     let (attributes, visibility, mut signature) = (&function.attrs, &function.vis, function.sig.clone());

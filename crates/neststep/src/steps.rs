@@ -53,6 +53,10 @@ fn flag(number: usize) -> Ident {
     format_ident!("__open_{}", number, span = Span::call_site())
 }
 
+fn name(word: &str) -> Ident {
+    Ident::new(word, Span::call_site())
+}
+
 impl Lower<'_> {
     pub(crate) fn step(&mut self, mut step: ExprBlock) -> TokenStream {
         match (number(&step), how(&step)) {
@@ -82,20 +86,16 @@ impl Lower<'_> {
     pub(crate) fn close_behind(&mut self, number: usize) -> TokenStream {
         let Some(leaf) = self.plan.leaves.get(&number) else { return TokenStream::new() };
         let mut boundary = Boundary::default();
-        let ports = self.ports(&leaf.uses.arrays.keys().cloned().collect());
+        let ports = Self::ports(&leaf.uses.arrays.keys().cloned().collect());
         self.hand_over(leaf, &mut boundary);
         let (flag, tokens) = (flag(number), boundary.tokens(Span::call_site()));
         quote!(if #flag { #ports #tokens })
     }
 
-    fn name(&self, word: &str) -> Ident {
-        Ident::new(word, Span::call_site())
-    }
-
-    fn ports(&self, arrays: &BTreeSet<String>) -> TokenStream {
+    fn ports(arrays: &BTreeSet<String>) -> TokenStream {
         let mut ports = TokenStream::new();
         for word in arrays {
-            let name = self.name(word);
+            let name = name(word);
             let port = with(&name, "port");
             ports.extend(quote!(#[allow(unused_variables)] let #port = ::superstep::neststep::port(#name, #word);));
         }
@@ -120,7 +120,7 @@ impl Lower<'_> {
 
     fn send_array(&self, word: &str, boundary: &mut Boundary) {
         let Some(Name { kind: Kind::Dist(dist), .. }) = self.plan.names.get(word) else { return };
-        let name = self.name(word);
+        let name = name(word);
         let (port, op) = (with(&name, "port"), dist.op_tokens());
         if dist.dims() > 1 {
             boundary.add(quote!(()), quote!(#port.send_places(__s, #name, #op)));
@@ -133,7 +133,7 @@ impl Lower<'_> {
 
     fn send_replica(&mut self, word: &str, combine: Option<&Combine>, boundary: &mut Boundary) {
         let Some(Name { kind: Kind::Replica(replica), .. }) = self.plan.names.get(word) else { return };
-        let (name, group) = (self.name(word), group(Span::call_site()));
+        let (name, group) = (name(word), group(Span::call_site()));
         let strategy = combine.map_or(&replica.strategy, |combine| &combine.strategy);
         let op = strategy.op.tokens(&replica.ty);
         match &strategy.prefix {
@@ -144,7 +144,11 @@ impl Lower<'_> {
                 boundary.add(quote!(#below), quote!(#name.send_prefix(__s, #op)));
                 let span = target.clone().into_iter().next().map_or_else(Span::call_site, |token| token.span());
                 let target = self.lowered_tokens(target.clone());
-                let value = if replica.is_array { quote!(#name.prefix(#below, #op)) } else { quote!(#below) };
+                let mut value = below.clone();
+                value.set_span(at(span));
+                if replica.is_array {
+                    boundary.settles.extend(quote!(let #below = #name.prefix(#below, #op);));
+                }
                 boundary.settles.extend(quote_spanned!(span=> #target = #value;));
             }
         }
@@ -157,7 +161,7 @@ impl Lower<'_> {
         let Some(inspector) = &leaf.inspector else { return (wanted, inspect, fetched) };
         for word in &inspector.arrays {
             let Some(Name { kind: Kind::Dist(dist), .. }) = self.plan.names.get(word) else { continue };
-            let name = self.name(word);
+            let name = name(word);
             let (list, port, found) = (with(&name, "wanted"), with(&name, "port"), with(&name, "in"));
             let got = with(&name, "got");
             wanted.extend(quote!(let #list = ::superstep::neststep::Wanted::new(&#port);));
@@ -224,7 +228,7 @@ impl Lower<'_> {
             .filter(|word| matches!(self.plan.names.get(word), Some(Name { kind: Kind::Dist(_), .. })))
             .collect();
         names.extend(leaf.inspector.iter().flat_map(|inspector| inspector.arrays.iter().cloned()));
-        let ports = self.ports(&names);
+        let ports = Self::ports(&names);
         let own = boundary.sends.len();
         let (wanted, inspect, fetched) = self.fetch(leaf, &mut boundary);
         let group = group(span);
@@ -250,11 +254,11 @@ impl Lower<'_> {
         let span = Self::span_of(step);
         let (group, spot) = (group(span), at(span));
         let enter = self.enter(leaf, span);
-        let ports = self.ports(&leaf.uses.arrays.keys().cloned().collect());
+        let ports = Self::ports(&leaf.uses.arrays.keys().cloned().collect());
         let mut tracks = TokenStream::new();
         let mut give_back = TokenStream::new();
         for (word, array) in &leaf.uses.arrays {
-            let name = self.name(word);
+            let name = name(word);
             let (port, fetched) = (with(&name, "port"), with(&name, "in"));
             if array.tracks() {
                 tracks.extend(quote!(#port.track(true);));
@@ -309,7 +313,7 @@ impl Lower<'_> {
         let outer: Vec<Ident> = uses
             .written
             .keys()
-            .map(|word| self.name(word))
+            .map(|word| name(word))
             .filter(|name| {
                 self.replica(name).is_some_and(|replica| replica.level <= self.level)
                     && combine.iter().all(|one| one.name != *name)
@@ -323,16 +327,15 @@ impl Lower<'_> {
         let (body, value) = Self::body(step, &inside);
         let value = if value.is_empty() { quote!(()) } else { value };
         let up = quote!(#(#outer.send_up();)*);
-        let split = match import {
-            Some(Import { array, name, range, is_copied }) => {
-                let local = if is_copied {
-                    quote!(let #name = &::superstep::neststep::copied(#group, __part);)
-                } else {
-                    quote!(let #name = __part;)
-                };
-                quote_spanned!(spot=> #group.split_on(#how, #array, |__id| #range, |#group, __part| { #local #body #up ::superstep::Local(#value) }))
-            }
-            None => quote_spanned!(spot=> #group.split(#how, |#group| { #body #up ::superstep::Local(#value) })),
+        let split = if let Some(Import { array, name, range, is_copied }) = import {
+            let local = if is_copied {
+                quote!(let #name = &::superstep::neststep::copied(#group, __part);)
+            } else {
+                quote!(let #name = __part;)
+            };
+            quote_spanned!(spot=> #group.split_on(#how, #array, |__id| #range, |#group, __part| { #local #body #up ::superstep::Local(#value) }))
+        } else {
+            quote_spanned!(spot=> #group.split(#how, |#group| { #body #up ::superstep::Local(#value) }))
         };
         let mut boundary = Boundary::default();
         for one in &combine {
@@ -388,16 +391,12 @@ impl Lower<'_> {
         let Pat::Ident(name) = &*typed.pat else { return None };
         let (name, array) = (name.ident.clone(), array.clone());
         let [index] = at[..] else { return None };
-        let range = match section(index) {
-            Some(Section::Colons(parts)) => {
-                let (first, last) = (parts.first().copied().flatten(), parts.get(1).copied().flatten());
-                let first = first.map_or_else(|| quote!(0), |first| quote!(#first));
-                match last {
-                    Some(last) => quote!(#first..(#last) + 1),
-                    None => quote!(#first..#array.len()),
-                }
-            }
-            _ => quote!(#index),
+        let range = if let Some(Section::Colons(parts)) = section(index) {
+            let (first, last) = (parts.first().copied().flatten(), parts.get(1).copied().flatten());
+            let first = first.map_or_else(|| quote!(0), |first| quote!(#first));
+            if let Some(last) = last { quote!(#first..(#last) + 1) } else { quote!(#first..#array.len()) }
+        } else {
+            quote!(#index)
         };
         let mut range = match syn::parse2::<Expr>(range) {
             Ok(range) => range,

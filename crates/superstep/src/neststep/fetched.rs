@@ -23,6 +23,9 @@ pub struct Wanted {
     sections: RefCell<Vec<Span>>,
 }
 
+/// Sections on their way.
+type PendingSections<T> = Vec<Pending<Vec<T>>>;
+
 /// Runs an inspector, which must not change anything of the program.
 pub fn inspect(inspector: impl Fn()) {
     inspector();
@@ -66,7 +69,7 @@ impl Wanted {
         s: &Step,
         a: &Array<T, D>,
         port: &Port<T>,
-    ) -> (Option<Pending<Vec<T>>>, Vec<Pending<Vec<T>>>) {
+    ) -> (Option<Pending<Vec<T>>>, PendingSections<T>) {
         let sections = self.sections.borrow().iter().map(|&span| s.mirror(a, section_of(span))).collect::<Vec<_>>();
         explain(s, sections.len(), "fetches sections", port.name());
         (self.send_places(s, a, port), sections)

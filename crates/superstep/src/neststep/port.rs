@@ -233,7 +233,9 @@ impl<T: Element> Port<T> {
             Some(Own::Assigned(value)) => *value,
             Some(Own::Added(values)) => {
                 let mut sum = before();
-                values.iter().for_each(|value| op.combine(&mut sum, value));
+                for value in values {
+                    op.combine(&mut sum, value);
+                }
                 sum
             }
         }

@@ -17,7 +17,7 @@ const LAYERS: [&[&str]; 7] = [
     &["engine"],
     &["memory", "epoch"],
     &["algo"],
-    &["launch"],
+    &["launch", "neststep"],
     &["testing"],
     &["guide"],
 ];

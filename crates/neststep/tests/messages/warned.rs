@@ -1,0 +1,10 @@
+#![deny(deprecated)]
+
+neststep::neststep! {
+    fn main() {
+        let odd = $ % 2 == 1;
+        if odd {
+            step { }
+        }
+    }
+}
