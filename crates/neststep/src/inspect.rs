@@ -5,18 +5,20 @@
 //! copies. A condition that is not known is left out, and both ways are asked for: more is fetched, never less.
 
 use crate::{
-    access::{
-        ArrayUse, Uses, Visiting, assigns, bound, collect_words, contribution, is_own_op, is_pure, is_visited,
-        macro_arguments, redistribution, section_parts, visiting,
+    access::Uses,
+    forms::{
+        assigns, bound, collect_words, contribution, is_own_op, is_pure, is_visited, macro_arguments, redistribution,
+        section_parts, visiting,
     },
-    names::{Dist, Functions, Kind, Names, attribute, base_of, element, name_of, section},
+    known::{Bindings, Changed, Facts},
+    names::{Functions, Names, attribute, base_of, element, name_of, section},
     tokens::group,
 };
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use std::collections::{BTreeMap, BTreeSet};
 use syn::{
-    Block, Error, Expr, Pat, Stmt,
+    Block, Error, Expr, Stmt,
     spanned::Spanned,
     visit::{self, Visit},
 };
@@ -30,17 +32,10 @@ pub(crate) struct Inspector {
     pub(crate) words: BTreeSet<String>,
 }
 
-/// Why a variable is not known before the step.
-type Unknown = BTreeMap<String, String>;
-
 struct Slicer<'a> {
-    names: &'a Names,
-    functions: &'a Functions,
-    uses: &'a Uses,
+    facts: Facts<'a>,
     /// Arrays for which nothing is asked ahead: they are mirrored, or the step is dynamic.
     skipped: &'a BTreeSet<String>,
-    around: Vec<Visiting>,
-    unknown: Unknown,
     needed: BTreeSet<String>,
     arrays: BTreeSet<String>,
     errors: Vec<Error>,
@@ -57,25 +52,13 @@ pub(crate) fn inspector(
     skipped: &BTreeSet<String>,
 ) -> Result<Inspector, Vec<Error>> {
     let mut slicer = Slicer {
-        names,
-        functions,
-        uses,
+        facts: Facts::of(body, names, functions, uses),
         skipped,
-        around: Vec::new(),
-        unknown: Unknown::new(),
         needed: BTreeSet::new(),
         arrays: BTreeSet::new(),
         errors: Vec::new(),
         is_certain: true,
     };
-    loop {
-        let before = slicer.unknown.len();
-        let mut taint = Taint { slicer: &mut slicer, under: None, is_cut: false };
-        taint.visit_block(body);
-        if slicer.unknown.len() == before {
-            break;
-        }
-    }
     loop {
         slicer.errors.clear();
         let code = slicer.block(body);
@@ -94,31 +77,6 @@ pub(crate) fn inspector(
 }
 
 impl Slicer<'_> {
-    fn dist(&self, name: &Ident) -> Option<&Dist> {
-        match self.names.get(&name.to_string()).map(|name| &name.kind) {
-            Some(Kind::Dist(dist)) => Some(dist),
-            _ => None,
-        }
-    }
-
-    fn use_of(&self, name: &Ident) -> Option<&ArrayUse> {
-        self.uses.arrays.get(&name.to_string())
-    }
-
-    /// Why an expression is not known before the step, if it is not.
-    fn unknown(&self, expr: &Expr) -> Option<String> {
-        let mut known = Known { slicer: self, around: self.around.clone(), found: None };
-        known.visit_expr(expr);
-        known.found
-    }
-
-    /// Why a guard in a pattern is not known before the step.
-    fn unknown_guard(&self, pattern: &Pat) -> Option<String> {
-        let mut known = Known { slicer: self, around: self.around.clone(), found: None };
-        known.visit_pat(pattern);
-        known.found
-    }
-
     /// Variables that the inspector changes, as copies of what they are before the step.
     fn copies(&self, body: &Block, words: &BTreeSet<String>) -> TokenStream {
         let mut inner = Bindings(BTreeSet::new());
@@ -127,9 +85,10 @@ impl Slicer<'_> {
         changed.visit_block(body);
         let mut copies = TokenStream::new();
         for (name, word) in &changed.0 {
-            let is_shared = self.names.contains_key(name);
-            if words.contains(name) && !inner.0.contains(name) && !is_shared && !self.unknown.contains_key(name) {
-                copies.extend(quote_spanned!(word.span()=> #[allow(unused_mut)] let mut #word = ::core::clone::Clone::clone(&#word);));
+            let is_shared = self.facts.names.contains_key(name);
+            if words.contains(name) && !inner.0.contains(name) && !is_shared && !self.facts.unknown.contains_key(name) {
+                let copy = quote_spanned!(word.span()=> ::core::clone::Clone::clone(&#word));
+                copies.extend(quote!(#[allow(unused_mut)] let mut #word = #copy;));
             }
         }
         copies
@@ -144,7 +103,7 @@ impl Slicer<'_> {
             Stmt::Local(local) => {
                 let sites = local.init.as_ref().map(|init| self.expr(&init.expr));
                 let is_needed = bound(&local.pat).iter().any(|name| {
-                    self.needed.contains(&name.to_string()) && !self.unknown.contains_key(&name.to_string())
+                    self.needed.contains(&name.to_string()) && !self.facts.unknown.contains_key(&name.to_string())
                 });
                 let keep = is_needed.then(|| quote!(#[allow(unused)] #local));
                 quote!(#sites #keep)
@@ -169,7 +128,9 @@ impl Slicer<'_> {
         };
         target.is_some_and(|name| {
             let name = name.to_string();
-            self.needed.contains(&name) && !self.unknown.contains_key(&name) && !self.names.contains_key(&name)
+            self.needed.contains(&name)
+                && !self.facts.unknown.contains_key(&name)
+                && !self.facts.names.contains_key(&name)
         })
     }
 
@@ -186,15 +147,15 @@ impl Slicer<'_> {
     fn expr(&mut self, expr: &Expr) -> TokenStream {
         match expr {
             Expr::Index(_) => match element(expr) {
-                Some((name, at)) if self.dist(name).is_some() => self.site(name, &at),
+                Some((name, at)) if self.facts.dist(name).is_some() => self.site(name, &at),
                 _ => self.children(expr),
             },
-            Expr::Assign(assign) if redistribution(self.names, &assign.left, &assign.right).is_some() => {
+            Expr::Assign(assign) if redistribution(self.facts.names, &assign.left, &assign.right).is_some() => {
                 TokenStream::new()
             }
             Expr::Assign(assign) => {
                 let right = match element(&assign.left) {
-                    Some((name, _)) => match self.dist(name) {
+                    Some((name, _)) => match self.facts.dist(name) {
                         // The contribution alone: what is there stays with its owner.
                         Some(dist) => contribution(&dist.op, &assign.left, &assign.right).unwrap_or(&assign.right),
                         None => &assign.right,
@@ -208,14 +169,14 @@ impl Slicer<'_> {
             Expr::Binary(binary) if assigns(&binary.op) => {
                 let right = self.expr(&binary.right);
                 let is_added = element(&binary.left)
-                    .and_then(|(name, _)| self.dist(name))
+                    .and_then(|(name, _)| self.facts.dist(name))
                     .is_none_or(|dist| is_own_op(&dist.op, &binary.op));
                 let left = if is_added { self.target(&binary.left) } else { self.expr(&binary.left) };
                 quote!(#right #left)
             }
             Expr::Binary(binary) if matches!(binary.op, syn::BinOp::And(_) | syn::BinOp::Or(_)) => {
                 let left = self.expr(&binary.left);
-                let is_known = self.unknown(&binary.left).is_none();
+                let is_known = self.facts.unknown(&binary.left).is_none();
                 let right = self.certainly(is_known, |slicer| slicer.expr(&binary.right));
                 if right.is_empty() || !is_known {
                     return quote!(#left #right);
@@ -230,7 +191,7 @@ impl Slicer<'_> {
             Expr::ForLoop(looping) => self.looping(looping),
             Expr::While(looping) => {
                 let condition = self.expr(&looping.cond);
-                let is_known = self.unknown(&looping.cond).is_none();
+                let is_known = self.facts.unknown(&looping.cond).is_none();
                 let body = self.certainly(is_known, |slicer| slicer.block(&looping.body));
                 let cond = &looping.cond;
                 match (body.is_empty(), is_known) {
@@ -267,7 +228,7 @@ impl Slicer<'_> {
             Expr::Call(call) => {
                 let word = name_of(&call.func).map(ToString::to_string).unwrap_or_default();
                 if matches!(word.as_str(), "owner" | "owned" | "mirror" | "permute")
-                    || self.functions.contains_key(&word)
+                    || self.facts.functions.contains_key(&word)
                 {
                     // These take the name of an element, and not its value.
                     let parts = call.args.iter().filter_map(element).flat_map(|(_, at)| at);
@@ -286,7 +247,7 @@ impl Slicer<'_> {
     /// Where something is assigned: only the indices are evaluated.
     fn target(&mut self, place: &Expr) -> TokenStream {
         match element(place) {
-            Some((name, at)) if self.dist(name).is_some() => at.iter().map(|at| self.expr(at)).collect(),
+            Some((name, at)) if self.facts.dist(name).is_some() => at.iter().map(|at| self.expr(at)).collect(),
             _ => self.expr(place),
         }
     }
@@ -301,7 +262,7 @@ impl Slicer<'_> {
 
     fn branch(&mut self, branch: &syn::ExprIf) -> TokenStream {
         let condition = self.expr(&branch.cond);
-        let is_known = self.unknown(&branch.cond).is_none();
+        let is_known = self.facts.unknown(&branch.cond).is_none();
         let then = self.certainly(is_known, |slicer| slicer.block(&branch.then_branch));
         let other = branch.else_branch.as_ref();
         let other = other.map(|(_, other)| self.certainly(is_known, |slicer| slicer.expr(other))).unwrap_or_default();
@@ -317,10 +278,10 @@ impl Slicer<'_> {
 
     fn choice(&mut self, choice: &syn::ExprMatch) -> TokenStream {
         let subject = self.expr(&choice.expr);
-        let is_known = self.unknown(&choice.expr).is_none();
+        let is_known = self.facts.unknown(&choice.expr).is_none();
         let mut arms = Vec::new();
         for arm in &choice.arms {
-            let is_known = is_known && self.unknown_guard(&arm.pat).is_none();
+            let is_known = is_known && self.facts.unknown_guard(&arm.pat).is_none();
             let body = self.certainly(is_known, |slicer| slicer.expr(&arm.body));
             let pattern = &arm.pat;
             arms.push((quote!(#pattern), body, is_known));
@@ -339,12 +300,12 @@ impl Slicer<'_> {
     fn looping(&mut self, looping: &syn::ExprForLoop) -> TokenStream {
         let before = std::mem::replace(&mut self.is_certain, true);
         let made = if let Some((visiting, bounds)) = visiting(looping) {
-            let is_known = bounds.iter().all(|bound| self.unknown(bound).is_none());
+            let is_known = bounds.iter().all(|bound| self.facts.unknown(bound).is_none());
             let sites: TokenStream = bounds.iter().map(|bound| self.expr(bound)).collect();
-            self.around.push(visiting);
+            self.facts.around.push(visiting);
             self.is_certain = is_known;
             let body = self.block(&looping.body);
-            self.around.pop();
+            self.facts.around.pop();
             let (attributes, pattern) = (&looping.attrs, &looping.pat);
             match (body.is_empty(), is_known) {
                 (true, _) => sites,
@@ -353,7 +314,7 @@ impl Slicer<'_> {
             }
         } else {
             let sites = self.expr(&looping.expr);
-            let is_known = self.unknown(&looping.expr).is_none();
+            let is_known = self.facts.unknown(&looping.expr).is_none();
             self.is_certain = is_known;
             let body = self.block(&looping.body);
             let (pattern, expr) = (&looping.pat, &looping.expr);
@@ -371,11 +332,11 @@ impl Slicer<'_> {
     fn site(&mut self, name: &Ident, at: &[&Expr]) -> TokenStream {
         let inner: TokenStream = at.iter().map(|at| self.expr(at)).collect();
         let is_section = at.iter().any(|at| section(at).is_some());
-        if self.skipped.contains(&name.to_string()) || !is_section && is_visited(&self.around, name, at) {
+        if self.skipped.contains(&name.to_string()) || !is_section && is_visited(&self.facts.around, name, at) {
             return inner;
         }
         for at in at {
-            if let Some(why) = self.unknown(at) {
+            if let Some(why) = self.facts.unknown(at) {
                 let message = format!(
                     "this index is not known before the step: {why}\nwrite `mirror({name}[..]);` before the step, or \
                      `#[dynamic]` on it if the element is sure to be here"
@@ -418,232 +379,6 @@ impl<'ast> Visit<'ast> for Children<'_, '_> {
         if !code.is_empty() {
             self.code.extend(quote!({ #code }));
         }
-    }
-
-    fn visit_item(&mut self, _: &'ast syn::Item) {}
-}
-
-/// Finds what makes an expression unknown.
-struct Known<'a, 'b> {
-    slicer: &'a Slicer<'b>,
-    around: Vec<Visiting>,
-    found: Option<String>,
-}
-
-impl Known<'_, '_> {
-    fn find(&mut self, why: String) {
-        self.found.get_or_insert(why);
-    }
-}
-
-impl<'ast> Visit<'ast> for Known<'_, '_> {
-    fn visit_expr(&mut self, expr: &'ast Expr) {
-        match expr {
-            Expr::Index(_) if element(expr).is_some_and(|(name, _)| self.slicer.dist(name).is_some()) => {
-                let (name, at) = element(expr).expect("it is one");
-                let is_here = is_visited(&self.around, name, &at);
-                let is_written = self.slicer.use_of(name).is_some_and(ArrayUse::is_written);
-                if !is_here {
-                    self.find(format!("it depends on an element of `{name}` that the step reads"));
-                } else if is_written {
-                    self.find(format!("it depends on an element of `{name}`, which the step writes"));
-                }
-            }
-            Expr::Path(_) => {
-                let Some(name) = name_of(expr) else { return };
-                let word = name.to_string();
-                if let Some(why) = self.slicer.unknown.get(&word) {
-                    self.find(format!("it depends on `{word}`, {why}"));
-                } else if self.slicer.uses.written.contains_key(&word) {
-                    self.find(format!("it depends on `{word}`, which the step writes"));
-                }
-            }
-            Expr::Call(call) => {
-                let word = name_of(&call.func).map(ToString::to_string).unwrap_or_default();
-                if self.slicer.functions.contains_key(&word) {
-                    self.find(format!("it depends on what `{word}` returns"));
-                }
-                if matches!(word.as_str(), "owner" | "owned") {
-                    let parts: Vec<&Expr> = call.args.iter().filter_map(element).flat_map(|(_, at)| at).collect();
-                    for at in parts {
-                        self.visit_expr(at);
-                    }
-                    return;
-                }
-                visit::visit_expr(self, expr);
-            }
-            Expr::Macro(_) => self.find("it depends on a macro".to_owned()),
-            Expr::Try(_) | Expr::Return(_) | Expr::Break(_) | Expr::Await(_) => {
-                self.find("it depends on a way out".to_owned());
-            }
-            Expr::Assign(_) => self.find("it depends on an assignment inside of it".to_owned()),
-            _ => visit::visit_expr(self, expr),
-        }
-    }
-
-    fn visit_item(&mut self, _: &'ast syn::Item) {}
-}
-
-/// Finds the variables that get values which are not known.
-struct Taint<'a, 'b> {
-    slicer: &'a mut Slicer<'b>,
-    /// Why it is not known whether the statement at hand is executed, or how often.
-    under: Option<String>,
-    /// Whether the loop at hand may be left, or its rest skipped, for reasons that are not known.
-    is_cut: bool,
-}
-
-impl Taint<'_, '_> {
-    fn set(&mut self, names: Vec<Ident>, from: Option<&Expr>) {
-        let why =
-            from.and_then(|from| self.slicer.unknown(from)).map(|_| "which gets a value that is not known".to_owned());
-        if let Some(why) = why.or_else(|| self.under.clone()) {
-            for name in names {
-                self.slicer.unknown.entry(name.to_string()).or_insert_with(|| why.clone());
-            }
-        }
-    }
-
-    /// A binding is seen where it stands alone, whether or not that is reached.
-    fn bind(&mut self, names: Vec<Ident>, from: &Expr) {
-        let before = self.under.take();
-        self.set(names, Some(from));
-        self.under = before;
-    }
-
-    fn under(&mut self, condition: Option<&Expr>, what: &str, visit: impl FnOnce(&mut Self)) {
-        let before = self.under.clone();
-        if condition.is_none_or(|condition| self.slicer.unknown(condition).is_some()) {
-            self.under.get_or_insert_with(|| format!("which is changed {what}"));
-        }
-        visit(self);
-        self.under = before;
-    }
-
-    fn looping(&mut self, condition: Option<&Expr>, body: &Block) {
-        let what = "in a loop whose length is not known";
-        let before = std::mem::take(&mut self.is_cut);
-        self.under(condition, what, |taint| taint.visit_block(body));
-        if self.is_cut {
-            self.under(None, "in a loop that is cut short under a condition that is not known", |taint| {
-                taint.visit_block(body);
-            });
-        }
-        self.is_cut = before;
-    }
-}
-
-impl<'ast> Visit<'ast> for Taint<'_, '_> {
-    fn visit_local(&mut self, local: &'ast syn::Local) {
-        if let Some(init) = &local.init {
-            self.bind(bound(&local.pat), &init.expr);
-        }
-        visit::visit_local(self, local);
-    }
-
-    fn visit_expr(&mut self, expr: &'ast Expr) {
-        match expr {
-            Expr::Assign(assign) => {
-                self.set(base_of(&assign.left).cloned().into_iter().collect(), Some(&assign.right));
-                visit::visit_expr(self, expr);
-            }
-            Expr::Binary(binary) if assigns(&binary.op) => {
-                self.set(base_of(&binary.left).cloned().into_iter().collect(), Some(&binary.right));
-                visit::visit_expr(self, expr);
-            }
-            Expr::MethodCall(call) if !is_pure(&call.method) => {
-                let receiver: Vec<Ident> = base_of(&call.receiver).cloned().into_iter().collect();
-                if call.args.is_empty() {
-                    self.set(receiver, None);
-                } else {
-                    call.args.iter().for_each(|argument| self.set(receiver.clone(), Some(argument)));
-                }
-                visit::visit_expr(self, expr);
-            }
-            Expr::Reference(reference) if reference.mutability.is_some() => {
-                // Whoever gets it may do anything.
-                let before = self.under.replace("which is lent to be changed".to_owned());
-                self.set(base_of(&reference.expr).cloned().into_iter().collect(), None);
-                self.under = before;
-                visit::visit_expr(self, expr);
-            }
-            Expr::If(branch) => {
-                if let Expr::Let(test) = &*branch.cond {
-                    self.bind(bound(&test.pat), &test.expr);
-                }
-                self.visit_expr(&branch.cond);
-                let what = "under a condition that is not known";
-                self.under(Some(&branch.cond), what, |taint| {
-                    taint.visit_block(&branch.then_branch);
-                    if let Some((_, other)) = &branch.else_branch {
-                        taint.visit_expr(other);
-                    }
-                });
-            }
-            Expr::Match(choice) => {
-                for arm in &choice.arms {
-                    self.bind(bound(&arm.pat), &choice.expr);
-                }
-                self.visit_expr(&choice.expr);
-                self.under(Some(&choice.expr), "under a condition that is not known", |taint| {
-                    choice.arms.iter().for_each(|arm| taint.visit_arm(arm));
-                });
-            }
-            Expr::ForLoop(looping) => {
-                if let Some((visiting, bounds)) = visiting(looping) {
-                    self.slicer.around.push(visiting);
-                    let unknown = bounds.iter().find(|bound| self.slicer.unknown(bound).is_some()).cloned();
-                    let known: Expr = syn::parse_quote!(0);
-                    self.looping(Some(&unknown.unwrap_or(known)), &looping.body);
-                    self.slicer.around.pop();
-                } else {
-                    self.bind(bound(&looping.pat), &looping.expr);
-                    self.visit_expr(&looping.expr);
-                    self.looping(Some(&looping.expr), &looping.body);
-                }
-            }
-            Expr::While(looping) => {
-                self.visit_expr(&looping.cond);
-                self.looping(Some(&looping.cond), &looping.body);
-            }
-            Expr::Loop(looping) => {
-                self.looping(None, &looping.body);
-            }
-            Expr::Break(_) | Expr::Continue(_) => {
-                self.is_cut |= self.under.is_some();
-                visit::visit_expr(self, expr);
-            }
-            _ => visit::visit_expr(self, expr),
-        }
-    }
-
-    fn visit_item(&mut self, _: &'ast syn::Item) {}
-}
-
-/// The names that are bound inside of a step.
-struct Bindings(BTreeSet<String>);
-
-impl<'ast> Visit<'ast> for Bindings {
-    fn visit_pat(&mut self, pattern: &'ast Pat) {
-        self.0.extend(bound(pattern).iter().map(ToString::to_string));
-    }
-}
-
-/// The variables that are changed inside of a step.
-struct Changed(BTreeMap<String, Ident>);
-
-impl<'ast> Visit<'ast> for Changed {
-    fn visit_expr(&mut self, expr: &'ast Expr) {
-        let target = match expr {
-            Expr::Assign(assign) => base_of(&assign.left),
-            Expr::Binary(binary) if assigns(&binary.op) => base_of(&binary.left),
-            Expr::MethodCall(call) if !is_pure(&call.method) => base_of(&call.receiver),
-            _ => None,
-        };
-        if let Some(name) = target {
-            self.0.entry(name.to_string()).or_insert_with(|| name.clone());
-        }
-        visit::visit_expr(self, expr);
     }
 
     fn visit_item(&mut self, _: &'ast syn::Item) {}

@@ -1,8 +1,8 @@
 //! Ways out of a step: the step ends first, and then the jump happens.
 //!
 //! `break`, `continue`, `return` and `?` in the body of a step that lead out of it become an end of the body that says
-//! where to go, and the step becomes the subject of a `match` that goes there. Inner steps come first, so that jumps out
-//! of several are passed on.
+//! where to go, and the step becomes the subject of a `match` that goes there. Inner steps come first, so that jumps
+//! out of several are passed on.
 
 use crate::names::attribute;
 use proc_macro2::{Span, TokenStream};

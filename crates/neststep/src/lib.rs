@@ -1,9 +1,16 @@
+//! NestStep, the language: a macro that translates it into Rust.
+//!
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 mod access;
+mod declare;
+mod elements;
+mod forall;
+mod forms;
 mod inspect;
 mod jumps;
+mod known;
 mod lower;
 mod names;
 mod plan;

@@ -5,7 +5,8 @@
 //! later one begins, around a loop as well, and k steps in a row have k boundaries and the first fetch one more.
 
 use crate::{
-    access::{Scan, Uses, bound, collect_words, is_whole},
+    access::{Scan, Uses},
+    forms::{bound, collect_words, is_whole},
     inspect::{Inspector, inspector},
     names::{Functions, Kind, Name, Names, Strategy, arguments, attribute, base_of, element, kind},
 };

@@ -1,7 +1,7 @@
 //! A whole program: which of its functions are NestStep's, and what becomes of each.
 
 use crate::{
-    access::collect_words,
+    forms::collect_words,
     jumps,
     lower::{Lower, at},
     names::{Functions, Kind, Name, Names, Signature, attribute, kind},
@@ -134,7 +134,8 @@ fn function(mut function: ItemFn, functions: &Functions, errors: &mut Vec<Error>
     }
     if arrays.len() > 1 {
         let words = arrays.iter().map(ToString::to_string);
-        checks.extend(quote_spanned!(spot=> ::superstep::neststep::check_apart(&[#((::core::ptr::from_ref(#arrays).cast::<()>(), #words)),*]);));
+        let each = quote!(#((::core::ptr::from_ref(#arrays).cast::<()>(), #words)),*);
+        checks.extend(quote_spanned!(spot=> ::superstep::neststep::check_apart(&[#each]);));
     }
     jumps::take_out(&mut function.block, &function.sig.output, errors);
     let mut plan = plan(&mut function.block, names, functions);

@@ -1,7 +1,8 @@
 //! Steps: what comes before the body, the body, and the boundary.
 
 use crate::{
-    access::{Scan, collect_words},
+    access::Scan,
+    forms::collect_words,
     lower::{Lower, at, is_call, with},
     names::{Kind, Name, Section, arguments, attribute, element, section},
     plan::{Combine, Leaf, how, number},
@@ -294,7 +295,11 @@ impl Lower<'_> {
                 let value = arguments(flow);
                 let body = quote! {
                     #[allow(unreachable_code)]
-                    let __flow: ::superstep::neststep::Flow<#value> = #label { #inside { #block }; ::superstep::neststep::Flow::Next };
+                    let __flow: ::superstep::neststep::Flow<#value> = #label {
+                        #inside
+                        { #block };
+                        ::superstep::neststep::Flow::Next
+                    };
                 };
                 (body, quote!(__flow))
             }
@@ -333,7 +338,10 @@ impl Lower<'_> {
             } else {
                 quote!(let #name = __part;)
             };
-            quote_spanned!(spot=> #group.split_on(#how, #array, |__id| #range, |#group, __part| { #local #body #up ::superstep::Local(#value) }))
+            quote_spanned!(spot=> #group.split_on(#how, #array, |__id| #range, |#group, __part| {
+                #local #body #up
+                ::superstep::Local(#value)
+            }))
         } else {
             quote_spanned!(spot=> #group.split(#how, |#group| { #body #up ::superstep::Local(#value) }))
         };

@@ -76,7 +76,7 @@ impl Reader {
 const BEFORE_OPERAND: [&str; 10] = ["if", "match", "while", "in", "return", "else", "break", "move", "mut", "as"];
 
 /// Words that begin a statement which ends with a block.
-const WITH_BLOCK: [&str; 6] = ["for", "while", "if", "match", "loop", "unsafe"];
+const WITH_BLOCK: [&str; 5] = ["for", "while", "if", "match", "loop"];
 
 /// Translates what stands in braces, or all of the program.
 pub(crate) fn statements(tokens: TokenStream) -> Result<TokenStream> {
@@ -141,7 +141,7 @@ fn translate(tokens: TokenStream, mut is_start: bool) -> Result<TokenStream> {
                     (is_start, is_arm) = (false, false);
                     continue;
                 }
-                let was_equal = matches!(&last, Some(TokenTree::Punct(last)) if last.as_char() == '=' && last.spacing() == Spacing::Joint);
+                let was_equal = last.as_ref().is_some_and(|last| is_joint(last, '='));
                 is_arm = punct.as_char() == '>' && was_equal;
                 is_start = punct.as_char() == ';' || is_arm || is_start && punct.as_char() == '#';
                 out.extend([token.clone()]);
@@ -171,6 +171,11 @@ fn ends_operand(token: &TokenTree) -> bool {
         TokenTree::Group(group) => group.delimiter() != Delimiter::Brace,
         TokenTree::Punct(_) => false,
     }
+}
+
+/// Whether a mark belongs to the one behind it.
+fn is_joint(token: &TokenTree, mark: char) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == mark && punct.spacing() == Spacing::Joint)
 }
 
 fn regroup(group: &Group, stream: TokenStream) -> Group {
@@ -271,10 +276,10 @@ fn angle(reader: &mut Reader, word: &Ident) -> Result<TokenStream> {
             TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => is_head = false,
             TokenTree::Punct(punct) if punct.as_char() == '<' && ends_with_colon(&tokens) => depth += 1,
             TokenTree::Punct(punct) if punct.as_char() == '>' => {
-                let is_joint = |token: Option<&TokenTree>| matches!(token, Some(TokenTree::Punct(punct)) if punct.spacing() == Spacing::Joint && matches!(punct.as_char(), '-' | '='));
                 let compares = punct.spacing() == Spacing::Joint && reader.is_punct(0, '=');
                 // `=>` is an arrow, except in `sh<=>`.
-                let is_arrow = tokens.len() > 1 && is_joint(tokens.last());
+                let is_arrow =
+                    tokens.len() > 1 && tokens.last().is_some_and(|last| is_joint(last, '-') || is_joint(last, '='));
                 if depth == 0 && !is_head && !compares && !is_arrow {
                     return Ok(tokens.into_iter().collect());
                 }
@@ -474,7 +479,7 @@ fn section(tokens: TokenStream) -> Result<TokenStream> {
     let all: Vec<TokenTree> = tokens.clone().into_iter().collect();
     let is_colon = |at: usize| {
         let colon = |at: usize| matches!(all.get(at), Some(TokenTree::Punct(punct)) if punct.as_char() == ':');
-        let joint = |at: usize| matches!(all.get(at), Some(TokenTree::Punct(punct)) if punct.as_char() == ':' && punct.spacing() == Spacing::Joint);
+        let joint = |at: usize| all.get(at).is_some_and(|token| is_joint(token, ':'));
         colon(at) && !(joint(at) && colon(at + 1)) && !(at > 0 && joint(at - 1))
     };
     let marks: Vec<usize> = (0..all.len()).filter(|&at| is_colon(at)).collect();

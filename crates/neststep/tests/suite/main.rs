@@ -4,6 +4,7 @@
 
 mod elements;
 mod elsewhere;
+mod mixing;
 mod nesting;
 mod papers;
 mod sharing;

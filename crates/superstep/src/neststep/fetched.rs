@@ -7,7 +7,6 @@ use super::{
 };
 use crate::{
     engine::{Combine, Element, Pending, Step},
-    error::ErrorKind,
     memory::{Array, Distribution, Place, Section, Span},
 };
 use rustc_hash::FxHashMap;
@@ -198,14 +197,4 @@ impl<T: Element> Fetched<T> {
     pub fn give_back(self, port: &Port<T>) {
         port.keep(self.at, self.values);
     }
-}
-
-/// Says that an index did not come in time.
-#[cold]
-pub(super) fn not_there(name: &str, index: usize, owner: usize, site: &Location<'_>) -> ! {
-    let what = format!(
-        "element {index} of `{name}` belongs to rank {owner} and was neither fetched nor mirrored; write \
-         `mirror({name}[..]);` before the step"
-    );
-    refuse(ErrorKind::NotMirrored, &what, site)
 }

@@ -2,7 +2,6 @@
 
 use super::{
     explain::explain,
-    fetched::not_there,
     state::{Mode, bodies, refuse, state},
 };
 use crate::{
@@ -369,6 +368,16 @@ impl<T: Element> Port<T> {
         at.clear();
         *self.spare.borrow_mut() = (at, values);
     }
+}
+
+/// Says that an index did not come in time.
+#[cold]
+fn not_there(name: &str, index: usize, owner: usize, site: &Location<'_>) -> ! {
+    let what = format!(
+        "element {index} of `{name}` belongs to rank {owner} and was neither fetched nor mirrored; write \
+         `mirror({name}[..]);` before the step"
+    );
+    refuse(ErrorKind::NotMirrored, &what, site)
 }
 
 /// Whether all values are this one, byte for byte.
