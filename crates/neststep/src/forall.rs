@@ -3,6 +3,7 @@
 use crate::{
     access::Scan,
     forms::{Visiting, collect_words, macro_arguments, visiting},
+    known::Bindings,
     lower::{Lower, at, with},
     names::{attribute, name_of},
 };
@@ -30,6 +31,11 @@ impl Lower<'_> {
                 visiting.names.len()
             );
             self.error(array.span(), message);
+        }
+        let mut inner = Bindings(std::collections::BTreeSet::new());
+        inner.visit_block(&looping.body);
+        if let Some(name) = visiting.names.iter().find(|name| inner.0.contains(*name)) {
+            self.error(span, format!("`{name}` is bound again in this loop; give one of the two another name"));
         }
         let (pattern, spot, label) = (looping.pat.clone(), at(span), looping.label.clone());
         let names = crate::forms::bound(&pattern);

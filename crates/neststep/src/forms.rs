@@ -11,7 +11,7 @@ use syn::{
 };
 
 /// Methods that change nothing.
-const PURE: [&str; 88] = [
+const PURE: [&str; 84] = [
     "len",
     "is_empty",
     "iter",
@@ -78,12 +78,8 @@ const PURE: [&str; 88] = [
     "is_none",
     "is_ok",
     "is_err",
-    "take",
     "skip",
     "chain",
-    "any",
-    "all",
-    "position",
     "fold",
     "flat_map",
     "flatten",

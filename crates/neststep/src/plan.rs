@@ -438,6 +438,14 @@ impl Planner<'_> {
         if !leaf.combine.is_empty() || leaf.uses.calls || leaf.uses.jumps {
             return;
         }
+        // What the ranks below contribute goes to a private variable, which may be looked at at once.
+        let has_prefix = |name: &String| match self.plan.names.get(name).map(|name| &name.kind) {
+            Some(Kind::Replica(replica)) => replica.strategy.prefix.is_some(),
+            _ => false,
+        };
+        if leaf.uses.written.keys().any(has_prefix) {
+            return;
+        }
         for stmt in &block.stmts[at + 1..] {
             if let Some(next) = plain_step(stmt) {
                 self.leave_open(number, next);

@@ -117,6 +117,12 @@ impl Lower<'_> {
         for one in &leaf.combine {
             self.send_replica(&one.name.to_string(), Some(one), boundary);
         }
+        for word in &leaf.uses.replicas {
+            if !combined.contains(word) && !leaf.uses.written.contains_key(word) {
+                let (name, group) = (name(word), group(Span::call_site()));
+                boundary.settles.extend(quote!(#name.check(#group);));
+            }
+        }
     }
 
     fn send_array(&self, word: &str, boundary: &mut Boundary) {
@@ -261,12 +267,15 @@ impl Lower<'_> {
         for (word, array) in &leaf.uses.arrays {
             let name = name(word);
             let (port, fetched) = (with(&name, "port"), with(&name, "in"));
-            if array.tracks() {
-                tracks.extend(quote!(#port.track(true);));
-            }
+            let is_tracking = array.tracks();
+            tracks.extend(quote!(#port.begin(#is_tracking);));
             if leaf.inspector.as_ref().is_some_and(|inspector| inspector.arrays.contains(word)) {
                 give_back.extend(quote!(#fetched.give_back(&#port);));
             }
+        }
+        for word in leaf.uses.written.keys() {
+            let name = name(word);
+            tracks.extend(quote!(#name.begin(#group);));
         }
         self.leaf = Some(number);
         self.visit_block_mut(&mut step.block);

@@ -1,6 +1,6 @@
 //! Replicated arrays: combined element by element, and of each element only the copies that were written.
 
-use super::state::check_open;
+use super::state::{check_open, refuse};
 use crate::{
     engine::{Combine, Group, Pending, Rule, Step, Value, encode},
     error::{Error, ErrorKind},
@@ -9,6 +9,7 @@ use crate::{
 use std::{
     fmt,
     ops::{Deref, DerefMut},
+    panic::Location,
 };
 
 /// A replicated array: this processor's copy, and the variable of the group by which copies are combined.
@@ -144,6 +145,23 @@ impl<T: Value> Cells<T> {
             let is_written = |at: usize| self.is_lent || self.is_written.get(at).copied().unwrap_or(true);
             let news = self.mine.iter().enumerate().map(|(at, value)| is_written(at).then(|| value.clone()));
             self.news.set(news.collect());
+        }
+    }
+
+    /// Begins a step. Nothing is left of a step that has not ended (X6).
+    #[track_caller]
+    pub fn begin(&mut self, group: &Group) {
+        if self.is_touched && group.depth() == self.depth {
+            self.settle(group);
+        }
+    }
+
+    /// Refuses a write that the translator has not seen.
+    #[track_caller]
+    pub fn check(&self, group: &Group) {
+        if self.is_touched && group.depth() == self.depth {
+            let what = format!("`{}` was changed by a method that should not change it; assign to it", self.name);
+            refuse(ErrorKind::OutsideStep, &what, Location::caller());
         }
     }
 

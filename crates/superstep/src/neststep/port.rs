@@ -111,9 +111,17 @@ impl<T: Element> Port<T> {
         self.name.get()
     }
 
-    /// Says whether the step that begins reads what it writes.
-    pub fn track(&self, is_tracking: bool) {
+    /// Begins a step, which may read what it writes. Nothing is left of a step that has not ended (X6).
+    pub fn begin(&self, is_tracking: bool) {
         self.is_tracking.set(is_tracking);
+        let mut out = self.out.borrow_mut();
+        out.at.clear();
+        out.values.clear();
+        out.sections.clear();
+        out.added_at.clear();
+        out.added.clear();
+        self.own.borrow_mut().clear();
+        self.wanted.borrow_mut().clear();
     }
 
     /// Assigns an element.

@@ -1,13 +1,15 @@
 //! Replicated variables.
 
-use super::state::check_open;
+use super::state::{check_open, refuse};
 use crate::{
     engine::{Combine, Group, Pending, Step, Value},
+    error::ErrorKind,
     memory::Shared,
 };
 use std::{
     fmt,
     ops::{Deref, DerefMut},
+    panic::Location,
 };
 
 /// A replicated variable: this processor's copy, and the variable of the group that it is a copy of.
@@ -56,6 +58,23 @@ impl<T: Value> Var<T> {
     pub fn send_up(&self) {
         if self.is_written {
             self.shared.set(self.mine.clone());
+        }
+    }
+
+    /// Begins a step. Nothing is left of a step that has not ended (X6).
+    #[track_caller]
+    pub fn begin(&mut self, group: &Group) {
+        if self.is_written && group.depth() == self.depth {
+            self.settle(group);
+        }
+    }
+
+    /// Refuses a write that the translator has not seen.
+    #[track_caller]
+    pub fn check(&self, group: &Group) {
+        if self.is_written && group.depth() == self.depth {
+            let what = format!("`{}` was changed by a method that should not change it; assign to it", self.name);
+            refuse(ErrorKind::OutsideStep, &what, Location::caller());
         }
     }
 
