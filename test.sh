@@ -61,8 +61,8 @@ cat "$logs"/{first,second}
 rm -r "$logs"
 
 say "examples"
-cargo build --quiet --package superstep --examples
-for example in crates/superstep/examples/*.rs; do
+cargo build --quiet --package superstep --package neststep --examples
+for example in crates/superstep/examples/*.rs crates/neststep/examples/*.rs; do
   name=$(basename "$example" .rs)
   for procs in 1 2 5; do
     for fabric in threads sim procs; do
@@ -75,6 +75,8 @@ done
 say "the claims again, under MPI"
 timeout 7200 cargo test --quiet --package superstep --test suite -- --ignored --nocapture --test-threads=1 holds_under_open_mpi \
   holds_under_mpich
+
+timeout 1800 cargo test --quiet --package neststep --test suite -- --ignored --test-threads=1 holds_under_open_mpi holds_under_mpich
 
 say "instructions of loops over local parts"
 bench/instructions.sh

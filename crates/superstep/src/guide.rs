@@ -32,3 +32,5 @@ pub mod rayon {}
 
 #[doc = include_str!("../guide/testing.md")]
 pub mod testing {}
+#[doc = include_str!("../guide/neststep.md")]
+pub mod neststep {}

@@ -9,8 +9,8 @@ fn is_asked() -> bool {
 }
 
 /// One line on the standard error stream, if anything happened.
-pub(super) fn explain(s: &Step, count: usize, verb: &str, what: impl Display) {
+pub(super) fn explain(s: &Step, count: usize, (verb, what): (&str, &str), name: impl Display) {
     if count > 0 && is_asked() {
-        eprintln!("neststep: {s:?}: rank {} {verb} {count} of {what}", s.rank());
+        eprintln!("neststep: {s:?}: rank {} {verb} {count} {what} of `{name}`", s.rank());
     }
 }

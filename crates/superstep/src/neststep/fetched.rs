@@ -70,7 +70,7 @@ impl Wanted {
         port: &Port<T>,
     ) -> (Option<Pending<Vec<T>>>, PendingSections<T>) {
         let sections = self.sections.borrow().iter().map(|&span| s.mirror(a, section_of(span))).collect::<Vec<_>>();
-        explain(s, sections.len(), "fetches sections", port.name());
+        explain(s, sections.len(), ("fetches", "sections"), port.name());
         (self.send_places(s, a, port), sections)
     }
 
@@ -83,7 +83,7 @@ impl Wanted {
         port: &Port<T>,
     ) -> Option<Pending<Vec<T>>> {
         let at = self.at.borrow();
-        explain(s, at.len(), "fetches elements", port.name());
+        explain(s, at.len(), ("fetches", "elements"), port.name());
         (!at.is_empty()).then(|| s.gather_into(a, &at, port.spare_values()))
     }
 }

@@ -302,7 +302,7 @@ impl<T: Element> Port<T> {
     #[track_caller]
     pub fn send<D: Distribution, C: Combine<T>>(&self, s: &Step, a: &Array<T, D>, op: C) -> Vec<Pending<Vec<T>>> {
         let sections = std::mem::take(&mut self.out.borrow_mut().sections);
-        explain(s, sections.len(), "stores sections", self.name());
+        explain(s, sections.len(), ("stores", "sections"), self.name());
         if op.rule() == Rule::Fold {
             let mut out = self.out.borrow_mut();
             for (before, span, values) in sections.into_iter().rev() {
@@ -329,7 +329,7 @@ impl<T: Element> Port<T> {
     pub fn send_places<D: Distribution, const N: usize, C: Combine<T>>(&self, s: &Step, a: &Array<T, D, N>, op: C) {
         let mut out = self.out.borrow_mut();
         let Out { at, values, added_at, added, .. } = &mut *out;
-        explain(s, at.len() + added_at.len(), "stores elements", self.name());
+        explain(s, at.len() + added_at.len(), ("stores", "elements"), self.name());
         if op.rule() == Rule::Fold {
             // What is assigned takes the place of the old value, and then combines with what others assign.
             keep_last(at, values);

@@ -14,7 +14,8 @@ use std::collections::{HashMap, HashSet};
 const INTERNAL: [&str; 3] = ["bench/src/", "bench/peers/src/", "crates/fabric/src/"];
 
 /// Where what is offered to the crate or the parent module is looked at.
-const LIBRARIES: [&str; 4] = ["crates/superstep/src/", "crates/bsp/src/", "crates/cli/src/", "crates/model/src/"];
+const LIBRARIES: [&str; 5] =
+    ["crates/superstep/src/", "crates/bsp/src/", "crates/cli/src/", "crates/model/src/", "crates/neststep/src/"];
 
 /// What is still offered in vain. What is not any more is removed here.
 const KNOWN: &[&str] = &["CAME", "DIRECT_GET", "HELD"];
