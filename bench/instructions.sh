@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Counts the instructions of loops over `local()` of an array and of the same loops over a slice, with valgrind. Fails if
-# the former take more than a hundredth more.
+# Counts the instructions of loops over `local()` of an array, of the same in NestStep, and of the same loops over a slice, with
+# valgrind. Fails if the former take more than a hundredth more.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,14 +13,20 @@ counted() {
     awk '/Collected/ { count = $NF } /^[0-9.]+$/ { sum = $0 } END { print count, sum }'
 }
 
-read -r slice slice_sum <<<"$(counted slice)"
-read -r array array_sum <<<"$(counted array)"
-echo "loops over a slice: $slice instructions; over local(): $array"
-if [ "$slice_sum" != "$array_sum" ]; then
-  echo "the sums differ: $slice_sum and $array_sum"
-  exit 1
-fi
-if [ $((100 * (array - slice))) -gt "$slice" ]; then
-  echo "loops over local() take more than a hundredth more"
-  exit 1
-fi
+# Holds the second program against the first.
+compare() {
+  read -r few few_sum <<<"$(counted "$1")"
+  read -r count sum <<<"$(counted "$2")"
+  echo "$1: $few instructions; $2: $count"
+  if [ "$few_sum" != "$sum" ]; then
+    echo "the sums differ: $few_sum and $sum"
+    exit 1
+  fi
+  if [ $((100 * (count - few))) -gt "$few" ]; then
+    echo "$2 takes more than a hundredth more"
+    exit 1
+  fi
+}
+
+compare slice array
+compare loops neststep

@@ -1,6 +1,7 @@
-//! Loops over this processor's part of an array, or the same over a plain vector: `bench/instructions.sh` counts the
-//! instructions of both.
+//! Loops over this processor's part of an array, in Rust and in NestStep, or the same over a plain vector:
+//! `bench/instructions.sh` counts the instructions of each.
 
+use neststep::neststep;
 use std::hint::black_box;
 use superstep::{Block, Config};
 
@@ -26,13 +27,55 @@ macro_rules! rounds {
     }};
 }
 
+/// The loops that NestStep has, over the owner's slice.
+fn by_hand(a: &superstep::Array<f64, Block>) -> f64 {
+    let mut sum = 0.0;
+    for _ in 0..ROUNDS {
+        let (mut part, mut most) = (-0.0, 0.0);
+        for x in a.local_mut().iter_mut() {
+            *x = *x * 0.5 + 1.0;
+        }
+        for x in a.local().iter() {
+            part += x;
+        }
+        for x in a.local().iter() {
+            most = if *x > most { *x } else { most };
+        }
+        sum += part;
+        sum += most;
+    }
+    sum
+}
+
+neststep! {
+    /// The same in NestStep.
+    fn nested(sh a: [f64]</>) -> f64 {
+        let mut sum = 0.0;
+        for _ in 0..ROUNDS {
+            let mut part = -0.0;
+            let mut most = 0.0;
+            step forall (i, a) { a[i] = a[i] * 0.5 + 1.0; }
+            forall (i, a) { part += a[i]; }
+            forall (i, a) { most = if a[i] > most { a[i] } else { most }; }
+            sum += part;
+            sum += most;
+        }
+        sum
+    }
+}
+
 fn main() -> superstep::Result {
-    let of_array = std::env::args().nth(1).as_deref() == Some("array");
+    let what = std::env::args().nth(1).unwrap_or_default();
     let sum = Config::new().procs(1).run(|g| {
         let a = g.array::<f64, Block>(LEN);
         let mut vector = black_box(vec![1.0; LEN]);
         a.local_mut().copy_from_slice(&vector);
-        if of_array { rounds!(a.local(), a.local_mut()) } else { rounds!(&vector[..], &mut vector[..]) }
+        match &*what {
+            "array" => rounds!(a.local(), a.local_mut()),
+            "loops" => by_hand(&a),
+            "neststep" => nested(g, &a),
+            _ => rounds!(&vector[..], &mut vector[..]),
+        }
     })?;
     println!("{sum}");
     Ok(())

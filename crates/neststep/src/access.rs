@@ -19,7 +19,7 @@ use syn::{
 #[derive(Debug, Default)]
 pub(crate) struct ArrayUse {
     /// Reads and writes of elements that a `forall` over this array visits.
-    pub(crate) own_reads: usize,
+    own_reads: usize,
     pub(crate) own_writes: usize,
     pub(crate) reads: usize,
     pub(crate) section_reads: usize,

@@ -154,7 +154,7 @@ impl Lower<'_> {
         }
     }
 
-    pub(crate) fn call_function(&mut self, expr: &mut Expr, word: &str) {
+    fn call_function(&mut self, expr: &mut Expr, word: &str) {
         let span = expr.span();
         let Expr::Call(call) = expr else { return };
         let signature = self.functions[word].clone();

@@ -56,13 +56,7 @@ impl Lower<'_> {
         }
     }
 
-    pub(crate) fn read_section(
-        &mut self,
-        name: &Ident,
-        dist: &Dist,
-        part: &crate::names::Section<'_>,
-        span: Span,
-    ) -> TokenStream {
+    fn read_section(&mut self, name: &Ident, dist: &Dist, part: &crate::names::Section<'_>, span: Span) -> TokenStream {
         let spot = at(span);
         let part = self.section_tokens(part);
         let op = dist.op_tokens();
@@ -170,7 +164,7 @@ impl Lower<'_> {
     }
 
     /// Refuses a write to a replicated variable where no step is around.
-    pub(crate) fn check_written(&mut self, name: &Ident) {
+    fn check_written(&mut self, name: &Ident) {
         let Some(replica) = self.replica(name) else { return };
         if self.leaf.is_none() && self.level <= replica.level && !replica.is_parameter {
             let message = format!("`{name}` is shared and written outside of any step: write `step {{ {name} = …; }}`");
@@ -236,7 +230,7 @@ impl Lower<'_> {
     }
 
     /// Reads an element, changes a field of it, and writes it back.
-    pub(crate) fn change_field(
+    fn change_field(
         &mut self,
         field: &Expr,
         name: &Ident,

@@ -54,7 +54,27 @@ impl Lower<'_> {
             self.visit_block_mut(&mut looping.body);
             self.fast.pop();
             let body = &looping.body;
-            if is_written {
+            if !dist.is_cyclic {
+                // The part is one run of elements, and a plain loop keeps the program's variables in registers.
+                let (local, elements) = if is_written {
+                    (quote!(let mut __local = #array.local_mut();), quote!(__local.iter_mut()))
+                } else {
+                    (quote!(let __local = #array.local();), quote!(__local.iter()))
+                };
+                let mut words = Vec::new();
+                collect_words(quote!(#body), &mut words);
+                let is_counted = words.iter().any(|word| names.contains(word));
+                let looping = if is_counted {
+                    quote_spanned!(spot=> for (__number, #element) in #elements.enumerate() {
+                        let #pattern = __first + __number;
+                        #body
+                    })
+                } else {
+                    quote_spanned!(spot=> for #element in #elements #body)
+                };
+                let first = is_counted.then(|| quote!(let __first = #array.global(0).unwrap_or(0);));
+                quote_spanned!(spot=> { #first #local #looping })
+            } else if is_written {
                 quote_spanned!(spot=> {
                     #array.forall_mut(|#pattern, #element| { let _ = (#(&#names,)* &#element); #body });
                 })
@@ -93,7 +113,7 @@ impl Lower<'_> {
         tokens
     }
 
-    pub(crate) fn uses_in(&self, body: &Block) -> crate::access::Uses {
+    fn uses_in(&self, body: &Block) -> crate::access::Uses {
         let mut scan = Scan::new(&self.plan.names, self.functions);
         scan.around.clone_from(&self.around);
         scan.visit_block(body);
@@ -101,7 +121,7 @@ impl Lower<'_> {
     }
 
     /// Whether a loop can run on the owner's slice: it uses nothing of the array but the element that it visits.
-    pub(crate) fn is_fast(&self, body: &Block, visiting: &Visiting, array: &Ident) -> bool {
+    fn is_fast(&self, body: &Block, visiting: &Visiting, array: &Ident) -> bool {
         let mut scan = Scan::new(&self.plan.names, self.functions);
         scan.around.clone_from(&self.around);
         scan.around.push(visiting.clone());

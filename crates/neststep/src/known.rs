@@ -42,7 +42,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    pub(crate) fn use_of(&self, name: &Ident) -> Option<&ArrayUse> {
+    fn use_of(&self, name: &Ident) -> Option<&ArrayUse> {
         self.uses.arrays.get(&name.to_string())
     }
 

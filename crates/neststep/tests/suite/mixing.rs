@@ -4,7 +4,10 @@ use neststep::neststep;
 use superstep::{Sum, testing::everywhere};
 
 neststep! {
-    fn generic<T: Copy + Default + superstep::values::Element + std::ops::AddAssign + PartialOrd>(sh a: [T]</>, with: T) -> T {
+    fn generic<T>(sh a: [T]</>, with: T) -> T
+    where
+        T: Copy + Default + superstep::values::Element + std::ops::AddAssign + PartialOrd,
+    {
         let mut most = T::default();
         step forall (i, a) { a[i] += with; }
         step for i in 0..len(a) { let x = a[i]; if x > most { most = x; } }
