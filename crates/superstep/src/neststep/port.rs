@@ -54,12 +54,63 @@ struct Out<T> {
     /// Sections, and how many single elements were assigned before.
     sections: Vec<(usize, Span, Vec<T>)>,
     added_at: Vec<usize>,
+    /// What is contributed to all of these, as long as it is the same.
+    added_one: Option<T>,
+    /// And from then on, to each.
     added: Vec<T>,
+}
+
+impl<T: Element> Out<T> {
+    #[inline]
+    fn add(&mut self, index: usize, value: T) {
+        let is_same = match self.added_one {
+            Some(one) => bytemuck::bytes_of(&one) == bytemuck::bytes_of(&value),
+            None if self.added_at.is_empty() => {
+                self.added_one = Some(value);
+                true
+            }
+            None => false,
+        };
+        if !is_same {
+            self.spread();
+            self.added.push(value);
+        }
+        self.added_at.push(index);
+    }
+
+    /// Gives each its own value.
+    #[cold]
+    fn spread_one(&mut self, one: T) {
+        self.added.resize(self.added_at.len(), one);
+    }
+
+    #[inline]
+    fn spread(&mut self) {
+        if let Some(one) = self.added_one.take() {
+            self.spread_one(one);
+        }
+    }
+
+    fn clear(&mut self) {
+        self.at.clear();
+        self.values.clear();
+        self.sections.clear();
+        self.added_at.clear();
+        self.added_one = None;
+        self.added.clear();
+    }
 }
 
 impl<T> Default for Out<T> {
     fn default() -> Self {
-        Self { at: Vec::new(), values: Vec::new(), sections: Vec::new(), added_at: Vec::new(), added: Vec::new() }
+        Self {
+            at: Vec::new(),
+            values: Vec::new(),
+            sections: Vec::new(),
+            added_at: Vec::new(),
+            added_one: None,
+            added: Vec::new(),
+        }
     }
 }
 
@@ -114,12 +165,7 @@ impl<T: Element> Port<T> {
     /// Begins a step, which may read what it writes. Nothing is left of a step that has not ended (X6).
     pub fn begin(&self, is_tracking: bool) {
         self.is_tracking.set(is_tracking);
-        let mut out = self.out.borrow_mut();
-        out.at.clear();
-        out.values.clear();
-        out.sections.clear();
-        out.added_at.clear();
-        out.added.clear();
+        self.out.borrow_mut().clear();
         self.own.borrow_mut().clear();
         self.wanted.borrow_mut().clear();
     }
@@ -143,10 +189,7 @@ impl<T: Element> Port<T> {
     #[track_caller]
     pub fn add<D: Distribution, const N: usize>(&self, a: &Array<T, D, N>, at: impl Place<N>, value: T) {
         let index = self.check(line(a, at), Location::caller());
-        let mut out = self.out.borrow_mut();
-        out.added_at.push(index);
-        out.added.push(value);
-        drop(out);
+        self.out.borrow_mut().add(index, value);
         if self.is_tracking.get() {
             match self.own.borrow_mut().entry(index).or_insert_with(|| Own::Added(Vec::new())) {
                 Own::Added(values) => values.push(value),
@@ -328,7 +371,7 @@ impl<T: Element> Port<T> {
     #[track_caller]
     pub fn send_places<D: Distribution, const N: usize, C: Combine<T>>(&self, s: &Step, a: &Array<T, D, N>, op: C) {
         let mut out = self.out.borrow_mut();
-        let Out { at, values, added_at, added, .. } = &mut *out;
+        let Out { at, values, added_at, added_one, added, .. } = &mut *out;
         explain(s, at.len() + added_at.len(), ("stores", "elements"), self.name());
         if op.rule() == Rule::Fold {
             // What is assigned takes the place of the old value, and then combines with what others assign.
@@ -341,17 +384,14 @@ impl<T: Element> Port<T> {
                 s.scatter_one(a, at, none, Any);
             }
             s.scatter(a, at, values, op);
-            match added.first().copied().filter(|first| is_all(added, *first)) {
+            match *added_one {
                 Some(one) => s.scatter_one(a, added_at, one, op),
                 None => s.scatter(a, added_at, added, op),
             }
         } else {
             s.scatter(a, at, values, op);
         }
-        at.clear();
-        values.clear();
-        added_at.clear();
-        added.clear();
+        out.clear();
         self.own.borrow_mut().clear();
         self.is_tracking.set(false);
     }
@@ -386,11 +426,6 @@ fn not_there(name: &str, index: usize, owner: usize, site: &Location<'_>) -> ! {
          `mirror({name}[..]);` before the step"
     );
     refuse(ErrorKind::NotMirrored, &what, site)
-}
-
-/// Whether all values are this one, byte for byte.
-fn is_all<T: Element>(values: &[T], one: T) -> bool {
-    values.iter().all(|value| bytemuck::bytes_of(value) == bytemuck::bytes_of(&one))
 }
 
 /// Of several values for one place, keeps the last, where the first was.
