@@ -27,7 +27,7 @@ neststep! {
             sum = pre[pre.len() - 1];
         } combine (sum<+ : myoffset>)
         step {
-            for i in 0..pre.len() { pre[i] += myoffset; }
+            for x in &mut pre { *x += myoffset; }
             a[$ * ndp : ($ + 1) * ndp - 1] = pre;
         }
     }

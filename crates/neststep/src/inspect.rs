@@ -273,7 +273,8 @@ impl Slicer<'_> {
             return quote!(#condition { #then } { #other });
         }
         let cond = &branch.cond;
-        quote!(#condition if #cond { #then } else { #other })
+        let other = (!other.is_empty()).then(|| quote!(else { #other }));
+        quote!(#condition if #cond { #then } #other)
     }
 
     fn choice(&mut self, choice: &syn::ExprMatch) -> TokenStream {

@@ -3,6 +3,11 @@
 //! `SUPERSTEP_NESTSTEP_PROGRAMS` says how many, and `SUPERSTEP_NESTSTEP_SEED` from which seed on.
 
 #![forbid(unsafe_code)]
+#![allow(
+    clippy::format_push_string,
+    clippy::unnecessary_debug_formatting,
+    reason = "it writes a program, with paths in quotes"
+)]
 
 mod model;
 mod program;

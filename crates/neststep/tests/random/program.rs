@@ -209,7 +209,7 @@ impl Place<'_> {
     }
 
     fn block(&mut self, depth: usize) -> Vec<Stmt> {
-        (0..1 + self.random.below(3)).map(|_| self.stmt(depth)).collect()
+        (0..=self.random.below(3)).map(|_| self.stmt(depth)).collect()
     }
 }
 

@@ -296,7 +296,7 @@ mod a_whole_program {
             sh<+> total: f64;
             step { total = f($); }
             seq println!("global sum: {total}");
-            let even = |x: usize| x % 2 == 0;
+            let even = |x: usize| x.is_multiple_of(2);
             step<2, @ = if even($) { 0 } else { 1 }> {
                 sh<+> half: usize;
                 step { half = 1; }
