@@ -14,7 +14,7 @@ use crate::{
     names::{Functions, Names, attribute, base_of, element, name_of, section},
     tokens::group,
 };
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use std::collections::{BTreeMap, BTreeSet};
 use syn::{
@@ -30,6 +30,34 @@ pub(crate) struct Inspector {
     pub(crate) arrays: BTreeSet<String>,
     /// All words in it.
     pub(crate) words: BTreeSet<String>,
+    /// Those among them that it looks at, and does not only ask for.
+    pub(crate) looks: BTreeSet<String>,
+}
+
+/// All words of an inspector, without the arrays whose elements it asks for.
+fn looks(code: TokenStream, found: &mut BTreeSet<String>) {
+    let mut is_request = false;
+    for token in code {
+        match token {
+            TokenTree::Ident(word) => {
+                is_request = word == "__want" || word == "__want_section";
+                found.insert(word.to_string());
+            }
+            TokenTree::Group(group) if is_request => {
+                let is_comma = |token: &TokenTree| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ',');
+                // The list, the array, and then where.
+                let mut commas = 0;
+                let place = group.stream().into_iter().filter(|token| {
+                    commas += usize::from(is_comma(token));
+                    commas >= 2
+                });
+                looks(place.collect(), found);
+                is_request = false;
+            }
+            TokenTree::Group(group) => looks(group.stream(), found),
+            _ => {}
+        }
+    }
 }
 
 struct Slicer<'a> {
@@ -70,7 +98,9 @@ pub(crate) fn inspector(
                 return Err(slicer.errors);
             }
             let copies = slicer.copies(body, &words);
-            return Ok(Inspector { code: quote!(#copies #code), arrays: slicer.arrays, words });
+            let mut looked = BTreeSet::new();
+            looks(code.clone(), &mut looked);
+            return Ok(Inspector { code: quote!(#copies #code), arrays: slicer.arrays, words, looks: looked });
         }
         slicer.needed.extend(words);
     }

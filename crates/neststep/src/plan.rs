@@ -484,10 +484,12 @@ impl Planner<'_> {
 
     fn leave_open(&mut self, number: usize, next: &ExprBlock) -> bool {
         let Some(follower) = self::number(next) else { return false };
-        let writes: BTreeSet<String> = self.plan.leaves[&number].uses.written.keys().cloned().collect();
+        let uses = &self.plan.leaves[&number].uses;
+        let stored = uses.arrays.iter().filter(|(_, array)| array.stores()).map(|(name, _)| name);
+        let writes: BTreeSet<String> = uses.written.keys().chain(stored).cloned().collect();
         let Some(next) = self.plan.leaves.get_mut(&follower) else { return false };
         let Some(inspector) = &next.inspector else { return false };
-        if writes.iter().any(|name| inspector.words.contains(name)) {
+        if writes.iter().any(|name| inspector.looks.contains(name)) {
             return false;
         }
         next.before.push(number);

@@ -64,6 +64,15 @@ neststep! {
         sum
     }
 
+    /// The indices of the second step are what the first one writes, so it has to wait for them.
+    fn chased_after_writing(sh next: [usize]</>, sh value: [i64]<%>) -> i64 {
+        let mut sum = 0;
+        let n = len(next);
+        step { if $ == # - 1 { for i in 0..n { next[i] = n - 1 - i; } } }
+        step forall (i, next) { sum += (i as i64 + 1) * value[next[i]]; }
+        sum
+    }
+
     fn conditions(sh a: [i64]</>, sh b: [i64]<%>) -> i64 {
         let mut sum = 0;
         let n = len(a);
@@ -173,6 +182,9 @@ fn an_index_may_be_an_element_that_is_owned() {
         value.forall_mut(|i, x| *x = 1 << i);
         let mine = chased(g, &next, &value);
         assert_eq!(g.step(|s| s.reduce(mine, superstep::Sum)), (1 << 11) - 1);
+        let mine = chased_after_writing(g, &next, &value);
+        let expected = (0..11).map(|i| (i + 1) << (10 - i)).sum();
+        assert_eq!(g.step(|s| s.reduce(mine, superstep::Sum)), expected);
     });
 }
 
