@@ -24,6 +24,9 @@ pub mod errors {}
 #[doc = include_str!("../guide/mpi.md")]
 pub mod mpi {}
 
+#[doc = include_str!("../guide/neststep.md")]
+pub mod neststep {}
+
 #[doc = include_str!("../guide/outside.md")]
 pub mod outside {}
 
@@ -32,5 +35,3 @@ pub mod rayon {}
 
 #[doc = include_str!("../guide/testing.md")]
 pub mod testing {}
-#[doc = include_str!("../guide/neststep.md")]
-pub mod neststep {}
