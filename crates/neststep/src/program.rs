@@ -159,7 +159,11 @@ fn function(mut function: ItemFn, functions: &Functions, errors: &mut Vec<Error>
     function.sig.inputs.insert(0, parameter);
     let (attributes, visibility, mut signature) = (&function.attrs, &function.vis, function.sig.clone());
     if signature.ident != "main" {
-        return quote!(#(#attributes)* #[allow(unused_assignments, unused_braces, clippy::semicolon_if_nothing_returned)] #visibility #signature #body);
+        return quote! {
+            #(#attributes)*
+            #[allow(unused_assignments, unused_braces, clippy::semicolon_if_nothing_returned)]
+            #visibility #signature #body
+        };
     }
     signature.ident = Ident::new("__main", at(span));
     let main = Ident::new("main", span);
