@@ -1,8 +1,8 @@
 //! The primitives that threads and processes wait with, in one place so that loom and Shuttle can stand in for them.
 //!
 //! Under `--cfg loom` the same protocols run on loom's types, which explore every schedule, and under `--cfg shuttle`
-//! on Shuttle's, which try many schedules of what is too large for that. [`Shelf`] is the one cell type: its two methods
-//! say which accesses read and which write, and loom reports any pair of them that race.
+//! on Shuttle's, which try many schedules of what is too large for that. [`Shelf`] is the one cell type: its two
+//! methods say which accesses read and which write, and loom reports any pair of them that race.
 
 /// The same in all: counting references is no part of any protocol here, and would only multiply the schedules.
 pub(crate) use std::sync::Arc;
