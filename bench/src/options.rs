@@ -18,6 +18,17 @@ pub enum Extent {
     Full,
 }
 
+impl Extent {
+    /// How many rounds there are unless somebody asks for more or fewer: where every kernel runs, somebody waits.
+    #[must_use]
+    pub const fn rounds(self) -> usize {
+        match self {
+            Self::Brief => 3,
+            Self::Full => 7,
+        }
+    }
+}
+
 /// What a halo exchange by hand needs of MPI.
 #[derive(Clone, Copy, Debug)]
 pub struct Halo {
@@ -53,8 +64,6 @@ pub struct Options {
 }
 
 impl Options {
-    /// How many rounds there are unless somebody asks for more or fewer.
-    pub const ROUNDS: usize = 7;
     /// How long a round lasts unless somebody asks otherwise, in milliseconds.
     pub const ROUND_MILLIS: usize = 60;
 
@@ -120,7 +129,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             procs: None,
-            rounds: Self::ROUNDS,
+            rounds: Extent::Full.rounds(),
             round_seconds: Self::ROUND_MILLIS as f64 / 1e3,
             extent: Extent::Full,
             shrink: 1,

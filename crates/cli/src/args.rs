@@ -73,9 +73,9 @@ pub(crate) struct Bench {
     /// Use so many processors instead of each kernel's usual numbers; under MPI two processes unless given.
     #[arg(short = 'n', long, value_name = "N", value_parser = at_least_one)]
     pub(crate) procs: Option<usize>,
-    /// Take the best of so many rounds.
-    #[arg(long, value_name = "N", default_value_t = Options::ROUNDS, value_parser = at_least_one)]
-    pub(crate) rounds: usize,
+    /// Take the best of so many rounds; 7 unless given, and 3 where every kernel runs.
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub(crate) rounds: Option<usize>,
     /// Let a round last so many milliseconds.
     #[arg(long, value_name = "N", default_value_t = Options::ROUND_MILLIS, value_parser = at_least_one)]
     pub(crate) round_ms: usize,

@@ -56,11 +56,12 @@ fn run_at(place: &Place, args: &args::Bench) -> Result<ExitCode, Failure> {
         return ended;
     }
     let is_mpi = place.threads().is_some();
+    let extent = if args.kernels.is_empty() { Extent::Brief } else { Extent::Full };
     let options = Options {
         procs: place.procs,
-        rounds: args.rounds,
+        rounds: args.rounds.unwrap_or_else(|| extent.rounds()),
         round_seconds: args.round_ms as f64 / 1e3,
-        extent: if args.kernels.is_empty() { Extent::Brief } else { Extent::Full },
+        extent,
         shrink: args.shrink,
         fabric: place.fabric,
         load: if is_mpi || args.digest { None } else { Some(Box::new(spin::start)) },
@@ -107,7 +108,7 @@ fn measure(place: &Place, args: &args::Bench, kernels: &[&Kernel], options: &Opt
     let report = outcome.map_err(failure)?;
     written?;
     if !args.json {
-        table::write_end(&mut out, &report, args.rounds, place.paint())?;
+        table::write_end(&mut out, &report, options.rounds, place.paint())?;
     }
     Ok(report.is_verified())
 }
