@@ -28,6 +28,24 @@ fn every_claim_holds_on_processes() {
 }
 
 #[test]
+fn a_main_function_runs_on_any_number_of_processors() {
+    for size in [1_usize, 2, 3, 5] {
+        let mut command = Command::new(env::current_exe().expect("a test has an executable"));
+        command.args(["--exact", "--nocapture", "whole::a_program_has_a_main_function"]);
+        command.env("SUPERSTEP_FABRIC", "threads").env("SUPERSTEP_PROCS", size.to_string());
+        let output = command.output().unwrap_or_else(|why| panic!("{command:?}: {why}"));
+        let out = String::from_utf8_lossy(&output.stdout);
+        let mut lines: Vec<&str> = out.lines().filter(|line| line.starts_with("g")).collect();
+        lines.sort_unstable();
+        let sum = 0.75 * (size * (size + 1)) as f64;
+        let (even, odd) = (size.div_ceil(2), size / 2);
+        let mut expected = vec![format!("global sum: {sum}"), format!("group 0: {even} of {even}")];
+        expected.extend((odd > 0).then(|| format!("group 1: {odd} of {odd}")));
+        assert_eq!(lines, expected, "on {size}:\n{out}");
+    }
+}
+
+#[test]
 #[ignore = "takes a minute; test.sh runs it"]
 fn every_claim_holds_under_open_mpi() {
     carry("Open MPI", |program, size| {

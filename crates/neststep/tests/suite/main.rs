@@ -11,3 +11,4 @@ mod mixing;
 mod nesting;
 mod papers;
 mod sharing;
+mod whole;

@@ -287,28 +287,3 @@ fn the_nested_quicksort_sorts_as_that_on_the_api() {
         }
     });
 }
-
-mod a_whole_program {
-    use neststep::neststep;
-
-    neststep! {
-        pub(super) fn main() {
-            sh<+> total: f64;
-            step { total = f($); }
-            seq println!("global sum: {total}");
-            let even = |x: usize| x.is_multiple_of(2);
-            step<2, @ = if even($) { 0 } else { 1 }> {
-                sh<+> half: usize;
-                step { half = 1; }
-                seq assert_eq!(half, #);
-            }
-        }
-
-        fn f(rank: usize) -> f64 { rank as f64 }
-    }
-}
-
-#[test]
-fn a_program_has_a_main_function() {
-    a_whole_program::main().unwrap();
-}
