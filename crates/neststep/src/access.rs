@@ -55,6 +55,12 @@ impl ArrayUse {
         self.stores() && reads
     }
 
+    /// Whether elements are both assigned and combined.
+    pub(crate) fn mixes(&self) -> bool {
+        let assigns = !self.assigns.is_empty() || self.own_writes > 0 || self.section_writes > 0;
+        assigns && !self.adds.is_empty()
+    }
+
     pub(crate) fn fetches(&self) -> bool {
         self.reads > 0 || self.section_reads > 0
     }

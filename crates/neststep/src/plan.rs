@@ -410,20 +410,6 @@ impl Planner<'_> {
         if !dist.op.combines() {
             return;
         }
-        if let (Some(assigned), Some(added)) = (array.assigns.first(), array.adds.first()) {
-            let message = format!(
-                "an element of `{name}` is assigned here, and combined in the same step; give each its own step"
-            );
-            let mut error = Error::new(*assigned, message);
-            error.combine(Error::new(*added, "here it is combined"));
-            self.plan.errors.push(error);
-        }
-        if array.own_writes > 0 && !array.adds.is_empty() || array.section_writes > 0 && !array.adds.is_empty() {
-            let message = format!(
-                "elements of `{name}` are combined here, and assigned in the same step; give each its own step"
-            );
-            self.plan.errors.push(Error::new(array.adds[0], message));
-        }
         if let Some(passed) = array.passed {
             let message = format!(
                 "`{name}` combines what is written to it, so a function gets it between steps, and steps itself"
@@ -436,6 +422,9 @@ impl Planner<'_> {
     fn follow(&mut self, number: usize, block: &Block, at: usize, around: Option<Around<'_>>) {
         let Some(leaf) = self.plan.leaves.get(&number) else { return };
         if !leaf.combine.is_empty() || leaf.uses.calls || leaf.uses.jumps {
+            return;
+        }
+        if leaf.uses.arrays.values().any(crate::access::ArrayUse::mixes) {
             return;
         }
         // What the ranks below contribute goes to a private variable, which may be looked at at once.

@@ -106,6 +106,12 @@ impl Lower<'_> {
     /// Everything that a step has written goes to its boundary.
     fn hand_over(&mut self, leaf: &Leaf, boundary: &mut Boundary) {
         for (word, array) in &leaf.uses.arrays {
+            if array.mixes() {
+                let name = name(word);
+                let (port, marks) = (with(&name, "port"), with(&name, "marks"));
+                boundary.add(quote!(#marks), quote!(#port.both(__s)));
+                boundary.settles.extend(quote!(#port.check_both(&#marks);));
+            }
             if array.stores() || array.is_mirrored {
                 self.send_array(word, boundary);
             }
@@ -269,6 +275,9 @@ impl Lower<'_> {
             let (port, fetched) = (with(&name, "port"), with(&name, "in"));
             let is_tracking = array.tracks();
             tracks.extend(quote!(#port.begin(#is_tracking);));
+            if array.mixes() {
+                tracks.extend(quote!(#port.mix();));
+            }
             if leaf.inspector.as_ref().is_some_and(|inspector| inspector.arrays.contains(word)) {
                 give_back.extend(quote!(#fetched.give_back(&#port);));
             }

@@ -1,7 +1,7 @@
 neststep::neststep! {
     fn main() {
         sh<+> a: [i64; 8]</>;
-        step { a[0] = 1; a[1] += 2; }
+        step for a in 0..3 { }
         let a = 5;
         sh volatile v: u32;
         let x = v;

@@ -48,6 +48,26 @@ neststep! {
         seen
     }
 
+    /// Everybody has elements of its own, and changes them in both ways.
+    fn both_by_one(sh<+> a: [i64]</>) -> Vec<i64> {
+        let mut seen = Vec::new();
+        let at = 4 * $;
+        step {
+            a[at] = 5; a[at] += 2;
+            a[at + 1] += 3; a[at + 1] = 4;
+            a[at + 2] += 6;
+            a[at + 3:at + 3] = vec![1]; a[at + 3] += 1;
+            for i in at..at + 4 { seen.push(a[i]); }
+        }
+        seen
+    }
+
+    fn both_by_two(sh<+> a: [i64]</>) {
+        step {
+            if $ == 0 { a[3] += 1; a[1] = 2; }
+            if $ == # - 1 { a[3] = 2; a[0] += 1; }
+        }
+    }
 
     fn only_assigned(sh<+> a: [i64]</>) {
         step { a[0] = 5; a[0] = 7; }
@@ -161,6 +181,38 @@ fn a_step_sees_what_it_has_written_and_others_do_not() {
         assert_eq!(g.step(|s| s.mirror(&b, ..)), [7 + 11 * p, 7 + 11 * p, 7]);
         only_assigned(g, &b);
         assert_eq!(g.step(|s| s.mirror(&b, ..)), [7 * p, 7 + 11 * p, 7], "the last of each replaces what was there");
+    });
+}
+
+#[test]
+fn a_processor_may_assign_and_combine_an_element() {
+    everywhere(|g| {
+        let p = g.size();
+        let a = g.array::<i64, Block>(4 * p).combining(superstep::Sum);
+        a.local_mut().fill(10);
+        let steps = g.steps();
+        assert_eq!(both_by_one(g, &a), [7, 4, 16, 2]);
+        assert_eq!(g.steps() - steps, 2);
+        assert_eq!(g.step(|s| s.mirror(&a, ..)), [7, 4, 16, 2].repeat(p));
+    });
+}
+
+#[test]
+fn an_element_that_one_assigns_and_another_combines_is_an_error_with_both_lines() {
+    on_sizes(&[1], |g| {
+        let a = g.array::<i64, Block>(4).combining(superstep::Sum);
+        both_by_two(g, &a);
+        assert_eq!(*a.local(), [1, 2, 0, 2]);
+    });
+    let claim = |g: &mut superstep::Group| {
+        let a = g.array::<i64, Block>(4).combining(superstep::Sum);
+        both_by_two(g, &a);
+    };
+    failing(&[2, 4], claim, |context, error| {
+        assert_eq!(error.kind(), ErrorKind::Conflict, "{context}: {error}");
+        let text = error.to_string();
+        assert!(text.contains("element 3 of `a` is assigned by rank") && text.contains("combined by rank 0"), "{text}");
+        assert_eq!(text.matches("elements.rs:").count(), 2, "{text}");
     });
 }
 

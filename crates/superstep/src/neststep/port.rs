@@ -2,6 +2,7 @@
 
 use super::{
     explain::explain,
+    own::{self, Marks, Own},
     state::{Mode, bodies, refuse, state},
 };
 use crate::{
@@ -26,6 +27,8 @@ pub struct Port<T: Element> {
     out: RefCell<Out<T>>,
     /// Whether the step reads what it writes.
     is_tracking: Cell<bool>,
+    /// Whether the step both assigns elements and combines them; then nothing goes to `out` before it ends.
+    is_mixing: Cell<bool>,
     own: RefCell<FxHashMap<usize, Own<T>>>,
     /// Sections to be mirrored at the next boundary.
     wanted: RefCell<Vec<Span>>,
@@ -38,13 +41,6 @@ struct Mirrored<T> {
     body: u64,
     span: Span,
     values: Vec<T>,
-}
-
-/// What was written to an element in this step.
-enum Own<T> {
-    Assigned(T),
-    /// Contributions, onto what is there.
-    Added(Vec<T>),
 }
 
 /// What goes to the owners at the boundary, in the order of issue.
@@ -129,6 +125,7 @@ pub fn port<T: Element, D: Distribution, const N: usize>(a: &Array<T, D, N>, nam
             len: a.len(),
             out: RefCell::default(),
             is_tracking: Cell::new(false),
+            is_mixing: Cell::new(false),
             own: RefCell::default(),
             wanted: RefCell::default(),
             mirrors: RefCell::default(),
@@ -165,41 +162,59 @@ impl<T: Element> Port<T> {
     /// Begins a step, which may read what it writes. Nothing is left of a step that has not ended (X6).
     pub fn begin(&self, is_tracking: bool) {
         self.is_tracking.set(is_tracking);
+        self.is_mixing.set(false);
         self.out.borrow_mut().clear();
         self.own.borrow_mut().clear();
         self.wanted.borrow_mut().clear();
+    }
+
+    /// Says that the step which has just begun both assigns elements and combines them.
+    pub fn mix(&self) {
+        self.is_tracking.set(true);
+        self.is_mixing.set(true);
+    }
+
+    /// Tells everybody what was written by a step that both assigns and combines. It comes before `send`.
+    #[track_caller]
+    pub fn both(&self, s: &Step) -> Pending<Vec<Marks>> {
+        s.collect(own::marks(&self.own.borrow()))
+    }
+
+    /// Refuses elements that one processor has assigned and another has combined.
+    pub fn check_both(&self, all: &[Marks]) {
+        own::check(self.name(), all);
     }
 
     /// Assigns an element.
     #[inline]
     #[track_caller]
     pub fn assign<D: Distribution, const N: usize>(&self, a: &Array<T, D, N>, at: impl Place<N>, value: T) {
-        let index = self.check(line(a, at), Location::caller());
+        let site = Location::caller();
+        let index = self.check(line(a, at), site);
+        if self.is_tracking.get() {
+            self.own.borrow_mut().insert(index, Own::assigned(value, site));
+            if self.is_mixing.get() {
+                return;
+            }
+        }
         let mut out = self.out.borrow_mut();
         out.at.push(index);
         out.values.push(value);
-        drop(out);
-        if self.is_tracking.get() {
-            self.own.borrow_mut().insert(index, Own::Assigned(value));
-        }
     }
 
     /// Contributes to an element, by the array's own operator.
     #[inline]
     #[track_caller]
     pub fn add<D: Distribution, const N: usize>(&self, a: &Array<T, D, N>, at: impl Place<N>, value: T) {
-        let index = self.check(line(a, at), Location::caller());
-        self.out.borrow_mut().add(index, value);
+        let site = Location::caller();
+        let index = self.check(line(a, at), site);
         if self.is_tracking.get() {
-            match self.own.borrow_mut().entry(index).or_insert_with(|| Own::Added(Vec::new())) {
-                Own::Added(values) => values.push(value),
-                Own::Assigned(_) => refuse(
-                    ErrorKind::Conflict,
-                    &format!("element {index} of `{}` is both assigned and combined in one step", self.name()),
-                    Location::caller(),
-                ),
+            self.own.borrow_mut().entry(index).or_insert_with(|| Own::at(site)).add(value);
+            if self.is_mixing.get() {
+                return;
             }
         }
+        self.out.borrow_mut().add(index, value);
     }
 
     #[inline]
@@ -224,8 +239,11 @@ impl<T: Element> Port<T> {
             refuse(ErrorKind::BadLength, &what, site);
         }
         if self.is_tracking.get() {
-            let own = span.indices().zip(values).map(|(index, &value)| (index, Own::Assigned(value)));
+            let own = span.indices().zip(values).map(|(index, &value)| (index, Own::assigned(value, site)));
             self.own.borrow_mut().extend(own);
+            if self.is_mixing.get() {
+                return;
+            }
         }
         let mut out = self.out.borrow_mut();
         let before = out.at.len();
@@ -280,14 +298,7 @@ impl<T: Element> Port<T> {
         let own = self.own.borrow();
         match own.get(&index) {
             None => before(),
-            Some(Own::Assigned(value)) => *value,
-            Some(Own::Added(values)) => {
-                let mut sum = before();
-                for value in values {
-                    op.combine(&mut sum, value);
-                }
-                sum
-            }
+            Some(own) => own.value(op, before),
         }
     }
 
@@ -371,6 +382,10 @@ impl<T: Element> Port<T> {
     #[track_caller]
     pub fn send_places<D: Distribution, const N: usize, C: Combine<T>>(&self, s: &Step, a: &Array<T, D, N>, op: C) {
         let mut out = self.out.borrow_mut();
+        if self.is_mixing.take() {
+            let own::Sorted { assigned, added } = own::sort_out(&self.own.borrow(), op);
+            ((out.at, out.values), (out.added_at, out.added)) = (assigned, added);
+        }
         let Out { at, values, added_at, added_one, added, .. } = &mut *out;
         explain(s, at.len() + added_at.len(), ("stores", "elements"), self.name());
         if op.rule() == Rule::Fold {
