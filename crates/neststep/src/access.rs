@@ -2,7 +2,7 @@
 
 use crate::{
     forms::{
-        Visiting, assigns, collect_words, contribution, field_of_element, is_own_op, is_pure, is_visited,
+        Visiting, assigns, collect_words, contribution, field_of_element, inline_names, is_own_op, is_pure, is_visited,
         macro_arguments, redistribution, visiting,
     },
     names::{Dist, Functions, Kind, Names, attribute, base_of, element, name_of, section},
@@ -298,6 +298,10 @@ impl<'ast> Visit<'ast> for Scan<'_> {
     }
 
     fn visit_macro(&mut self, mac: &'ast Macro) {
+        let mut inline = Vec::new();
+        inline_names(mac.tokens.clone(), &mut inline);
+        inline.retain(|name| self.dist(name).is_none());
+        inline.iter().for_each(|name| self.mention(name, false));
         if let Some(arguments) = macro_arguments(mac) {
             for argument in &arguments {
                 match argument {

@@ -252,6 +252,24 @@ pub(crate) fn collect_words(tokens: TokenStream, words: &mut Vec<Ident>) {
     }
 }
 
+/// The names in the braces of texts: `total` of `"{total:5}"`.
+pub(crate) fn inline_names(tokens: TokenStream, names: &mut Vec<Ident>) {
+    for token in tokens {
+        match token {
+            TokenTree::Literal(text) => {
+                let (span, text) = (text.span(), text.to_string());
+                let braces = text.split('{').skip(1).filter_map(|rest| rest.split('}').next());
+                let words = braces.flat_map(|inner| inner.split(|c: char| !c.is_alphanumeric() && c != '_'));
+                names.extend(
+                    words.filter(|word| syn::parse_str::<Ident>(word).is_ok()).map(|word| Ident::new(word, span)),
+                );
+            }
+            TokenTree::Group(group) => inline_names(group.stream(), names),
+            _ => {}
+        }
+    }
+}
+
 /// The names that a pattern binds.
 pub(crate) fn bound(pattern: &Pat) -> Vec<Ident> {
     struct Bound(Vec<Ident>);

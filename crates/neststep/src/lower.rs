@@ -250,6 +250,14 @@ impl VisitMut for Lower<'_> {
         mac.tokens = if is_filled { quote!(#(#arguments);*) } else { quote!(#(#arguments),*) };
     }
 
+    fn visit_field_value_mut(&mut self, field: &mut syn::FieldValue) {
+        // The short form has no place for what becomes of a shared name.
+        if name_of(&field.expr).is_some_and(|name| self.plan.names.contains_key(&name.to_string())) {
+            field.colon_token.get_or_insert_default();
+        }
+        visit_mut::visit_field_value_mut(self, field);
+    }
+
     fn visit_pat_ident_mut(&mut self, pattern: &mut syn::PatIdent) {
         if self.plan.names.contains_key(&pattern.ident.to_string()) {
             let message = format!("`{}` is shared here; give the private one another name", pattern.ident);

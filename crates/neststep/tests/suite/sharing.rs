@@ -45,6 +45,17 @@ neststep! {
         (leader, first, same, sum, product, all, any, odd, low, high, word.clone())
     }
 
+    /// The second step asks for an element, and must not do so before the first one has ended.
+    fn shown(sh a: [i64]</>) -> (String, Pair, i64) {
+        sh<+> low: u32;
+        sh<max> high: u32;
+        let mut x = 0;
+        step { low = 1; high = $ as u32; }
+        let text = format!("{low:>3} {{high}}");
+        step { x = a[0]; }
+        (text, Pair { low, high }, x)
+    }
+
     fn overridden() -> (i64, i64, i64, i64) {
         sh a, b, c: i64;
         let mut k = 0;
@@ -186,6 +197,16 @@ neststep! {
     }
 
     fn combining(sh<max> a: [i64]</>) { step a[0] = max(a[0], $ as i64); }
+}
+
+#[test]
+fn names_in_texts_and_short_fields_are_variables() {
+    everywhere(|g| {
+        let a = g.array::<i64, Block>(2);
+        a.local_mut().fill(9);
+        let p = g.size() as u32;
+        assert_eq!(shown(g, &a), (format!("{p:>3} {{high}}"), Pair { low: p, high: p - 1 }, 9));
+    });
 }
 
 #[test]
