@@ -126,7 +126,10 @@ impl Lower<'_> {
         };
         match (is_visited && leaf.uses.arrays[&word].is_in_place(), is_added) {
             (true, _) => quote_spanned!(spot=> #name.set(#place, #value)),
-            (false, true) => quote_spanned!(spot=> #port.add(#name, #place, #value)),
+            (false, true) => {
+                let op = dist.op_tokens();
+                quote_spanned!(spot=> #port.add(#name, #place, #value, #op))
+            }
             (false, false) => quote_spanned!(spot=> #port.assign(#name, #place, #value)),
         }
     }

@@ -17,6 +17,19 @@ neststep! {
         step for &k in keys { counts[k] += 1; }
     }
 
+    /// The same value at first, and others from then on.
+    fn many(sh<+> sums: [f64]</>, keys: &[usize], same: usize) {
+        step for (i, &k) in keys.iter().enumerate() {
+            sums[k] += if i < same { 0.1 } else { i as f64 / 7.0 };
+        }
+    }
+
+    fn read_all(sh a: [i64]</>, keys: &[usize]) -> Vec<i64> {
+        let mut seen = Vec::new();
+        step for &k in keys { seen.push(a[k]); }
+        seen
+    }
+
     /// Everybody turns to its right neighbour, `rounds` times.
     fn rotate(sh a: [usize]</>, rounds: usize) {
         for _ in 0..rounds {
@@ -146,6 +159,29 @@ fn contributions_count() {
         assert_eq!(g.steps() - steps, 2);
         let p = g.size() as u64;
         assert_eq!(g.step(|s| s.mirror(&counts, ..)), [2 * p, 0, 3 * p, 0, p]);
+    });
+}
+
+#[test]
+fn many_contributions_and_many_reads_are_as_by_hand() {
+    on_sizes(&[1, 2, 3], |g| {
+        let keys: Vec<usize> = (0..5000).map(|i| (i * i + g.rank()) % 37).collect();
+        for same in [0, 1, 1024, 1025, 3000, 5000] {
+            let sums = g.array::<f64, Block>(37).combining(superstep::Sum);
+            let by_hand = g.array::<f64, Block>(37).combining(superstep::Sum);
+            many(g, &sums, &keys, same);
+            let values: Vec<f64> = (0..5000).map(|i| if i < same { 0.1 } else { i as f64 / 7.0 }).collect();
+            g.step(|s| s.scatter(&by_hand, &keys, &values, superstep::Sum));
+            assert_eq!(*sums.local(), *by_hand.local(), "{same} the same");
+        }
+        let a = g.array::<i64, Block>(37);
+        a.forall_mut(|i, x| *x = 3 * i as i64);
+        for count in [127, 128, 129, 5000] {
+            assert_eq!(
+                read_all(g, &a, &keys[..count]),
+                keys[..count].iter().map(|&k| 3 * k as i64).collect::<Vec<_>>()
+            );
+        }
     });
 }
 

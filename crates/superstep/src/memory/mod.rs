@@ -13,11 +13,11 @@ mod shared;
 mod whole;
 
 pub use area::{Area, Source};
-pub(crate) use array::Divisor;
 pub use array::{
     Array, Block, BlockCyclic, Cyclic, Distribution, Edge, Gatherer, Halo, Irregular, OneScatterer, PendingHalo,
     Scatterer, Tiles,
 };
+pub(crate) use array::{Divisor, Loose};
 pub use paged::{Cohering, Paged, Run, RunMut};
 pub use place::Place;
 pub use queue::Queue;

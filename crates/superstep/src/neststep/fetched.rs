@@ -1,6 +1,7 @@
 //! Elements that a step reads, fetched before it began.
 
 use super::{
+    chunk::Chunk,
     explain::explain,
     port::{Port, line, section_of},
     state::refuse,
@@ -16,9 +17,11 @@ use std::{
 };
 
 /// What a step will read of one array: filled by the inspector, which walks the step's loops before it begins.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Wanted {
     at: RefCell<Vec<usize>>,
+    /// The last ones.
+    chunk: Chunk<128>,
     sections: RefCell<Vec<Span>>,
 }
 
@@ -33,7 +36,7 @@ pub fn inspect(inspector: impl Fn()) {
 impl Wanted {
     /// Begins with room that an earlier step has left.
     pub fn new<T: Element>(port: &Port<T>) -> Self {
-        Self { at: RefCell::new(port.spare_indices()), sections: RefCell::default() }
+        Self { at: RefCell::new(port.spare_indices()), chunk: Chunk::new(), sections: RefCell::default() }
     }
 
     /// Asks for an element. One that does not exist is for the step itself to complain of.
@@ -47,7 +50,15 @@ impl Wanted {
             }
             index = index * shape[dimension] + at[dimension];
         }
-        self.at.borrow_mut().push(index);
+        if !self.chunk.push(index) {
+            self.empty_chunk();
+            self.chunk.push(index);
+        }
+    }
+
+    #[inline(never)]
+    fn empty_chunk(&self) {
+        self.at.borrow_mut().extend(self.chunk.drain());
     }
 
     /// Asks for a section.
@@ -57,6 +68,7 @@ impl Wanted {
 
     /// Forgets everything.
     pub fn clear(&self) {
+        self.empty_chunk();
         self.at.borrow_mut().clear();
         self.sections.borrow_mut().clear();
     }
@@ -82,6 +94,7 @@ impl Wanted {
         a: &Array<T, D, N>,
         port: &Port<T>,
     ) -> Option<Pending<Vec<T>>> {
+        self.empty_chunk();
         let at = self.at.borrow();
         explain(s, at.len(), ("fetches", "elements"), port.name());
         (!at.is_empty()).then(|| s.gather_into(a, &at, port.spare_values()))
@@ -103,7 +116,7 @@ pub struct Fetched<T: Element> {
 impl<T: Element> Fetched<T> {
     /// What was asked for, and what came.
     pub fn new(wanted: Wanted, (values, sections): (Option<Vec<T>>, Vec<Vec<T>>)) -> Self {
-        let Wanted { at, sections: spans } = wanted;
+        let Wanted { at, sections: spans, .. } = wanted;
         Self {
             at: at.into_inner(),
             values: values.unwrap_or_default(),
@@ -115,7 +128,7 @@ impl<T: Element> Fetched<T> {
 
     /// Nothing was asked for.
     pub fn none() -> Self {
-        Self::new(Wanted::default(), (None, Vec::new()))
+        Self { at: Vec::new(), values: Vec::new(), next: Cell::new(0), places: OnceCell::new(), sections: Vec::new() }
     }
 
     /// The element as it was before the step.

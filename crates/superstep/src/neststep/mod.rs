@@ -4,7 +4,9 @@
 //! replicated variables and arrays, a [`Port`] keeps what is written to a distributed array, and [`Fetched`] has what
 //! was read ahead. The boundary hands all of it to one [`Group::step`](crate::Group::step).
 
+mod added;
 mod cells;
+mod chunk;
 mod explain;
 mod fetched;
 mod flow;

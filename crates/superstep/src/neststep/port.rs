@@ -1,6 +1,7 @@
 //! What a processor writes to a distributed array in a step, and what it has mirrored of it.
 
 use super::{
+    added::Added,
     explain::explain,
     own::{self, Marks, Own},
     state::{Mode, bodies, refuse, state},
@@ -25,6 +26,8 @@ pub struct Port<T: Element> {
     name: Cell<&'static str>,
     len: usize,
     out: RefCell<Out<T>>,
+    /// Contributions, which go there too.
+    added: Added<T>,
     /// Whether the step reads what it writes.
     is_tracking: Cell<bool>,
     /// Whether the step both assigns elements and combines them; then nothing goes to `out` before it ends.
@@ -44,69 +47,24 @@ struct Mirrored<T> {
 }
 
 /// What goes to the owners at the boundary, in the order of issue.
-struct Out<T> {
+struct Out<T: Element> {
     at: Vec<usize>,
     values: Vec<T>,
     /// Sections, and how many single elements were assigned before.
     sections: Vec<(usize, Span, Vec<T>)>,
-    added_at: Vec<usize>,
-    /// What is contributed to all of these, as long as it is the same.
-    added_one: Option<T>,
-    /// And from then on, to each.
-    added: Vec<T>,
 }
 
 impl<T: Element> Out<T> {
-    #[inline]
-    fn add(&mut self, index: usize, value: T) {
-        let is_same = match self.added_one {
-            Some(one) => bytemuck::bytes_of(&one) == bytemuck::bytes_of(&value),
-            None if self.added_at.is_empty() => {
-                self.added_one = Some(value);
-                true
-            }
-            None => false,
-        };
-        if !is_same {
-            self.spread();
-            self.added.push(value);
-        }
-        self.added_at.push(index);
-    }
-
-    /// Gives each its own value.
-    #[cold]
-    fn spread_one(&mut self, one: T) {
-        self.added.resize(self.added_at.len(), one);
-    }
-
-    #[inline]
-    fn spread(&mut self) {
-        if let Some(one) = self.added_one.take() {
-            self.spread_one(one);
-        }
-    }
-
     fn clear(&mut self) {
         self.at.clear();
         self.values.clear();
         self.sections.clear();
-        self.added_at.clear();
-        self.added_one = None;
-        self.added.clear();
     }
 }
 
-impl<T> Default for Out<T> {
+impl<T: Element> Default for Out<T> {
     fn default() -> Self {
-        Self {
-            at: Vec::new(),
-            values: Vec::new(),
-            sections: Vec::new(),
-            added_at: Vec::new(),
-            added_one: None,
-            added: Vec::new(),
-        }
+        Self { at: Vec::new(), values: Vec::new(), sections: Vec::new() }
     }
 }
 
@@ -124,6 +82,7 @@ pub fn port<T: Element, D: Distribution, const N: usize>(a: &Array<T, D, N>, nam
             name: Cell::new(name),
             len: a.len(),
             out: RefCell::default(),
+            added: Added::new(),
             is_tracking: Cell::new(false),
             is_mixing: Cell::new(false),
             own: RefCell::default(),
@@ -163,6 +122,7 @@ impl<T: Element> Port<T> {
     pub fn begin(&self, is_tracking: bool) {
         self.is_tracking.set(is_tracking);
         self.is_mixing.set(false);
+        self.added.clear();
         self.out.borrow_mut().clear();
         self.own.borrow_mut().clear();
         self.wanted.borrow_mut().clear();
@@ -205,7 +165,13 @@ impl<T: Element> Port<T> {
     /// Contributes to an element, by the array's own operator.
     #[inline]
     #[track_caller]
-    pub fn add<D: Distribution, const N: usize>(&self, a: &Array<T, D, N>, at: impl Place<N>, value: T) {
+    pub fn add<D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        at: impl Place<N>,
+        value: T,
+        op: impl Combine<T>,
+    ) {
         let site = Location::caller();
         let index = self.check(line(a, at), site);
         if self.is_tracking.get() {
@@ -214,7 +180,7 @@ impl<T: Element> Port<T> {
                 return;
             }
         }
-        self.out.borrow_mut().add(index, value);
+        self.added.push(a, index, value, op);
     }
 
     #[inline]
@@ -383,11 +349,12 @@ impl<T: Element> Port<T> {
     pub fn send_places<D: Distribution, const N: usize, C: Combine<T>>(&self, s: &Step, a: &Array<T, D, N>, op: C) {
         let mut out = self.out.borrow_mut();
         if self.is_mixing.take() {
-            let own::Sorted { assigned, added } = own::sort_out(&self.own.borrow(), op);
-            ((out.at, out.values), (out.added_at, out.added)) = (assigned, added);
+            let own::Sorted { assigned, added: (places, values) } = own::sort_out(&self.own.borrow(), op);
+            (out.at, out.values) = assigned;
+            places.into_iter().zip(values).for_each(|(index, value)| self.added.push(a, index, value, op));
         }
-        let Out { at, values, added_at, added_one, added, .. } = &mut *out;
-        explain(s, at.len() + added_at.len(), ("stores", "elements"), self.name());
+        let Out { at, values, .. } = &mut *out;
+        explain(s, at.len() + self.added.len(), ("stores", "elements"), self.name());
         if op.rule() == Rule::Fold {
             // What is assigned takes the place of the old value, and then combines with what others assign.
             keep_last(at, values);
@@ -399,10 +366,7 @@ impl<T: Element> Port<T> {
                 s.scatter_one(a, at, none, Any);
             }
             s.scatter(a, at, values, op);
-            match *added_one {
-                Some(one) => s.scatter_one(a, added_at, one, op),
-                None => s.scatter(a, added_at, added, op),
-            }
+            self.added.send(s, a, op);
         } else {
             s.scatter(a, at, values, op);
         }
@@ -482,7 +446,7 @@ pub fn add<T: Element, D: Distribution, const N: usize>(
     op: impl Combine<T>,
 ) {
     if state().mode == Mode::Body {
-        port(a, name).add(a, at, value);
+        port(a, name).add(a, at, value, op);
     } else {
         let mut sum = a.get(at);
         op.combine(&mut sum, &value);
