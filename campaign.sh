@@ -62,7 +62,7 @@ part() {
 
 span=600000
 part once build 1000 "" "cargo build --release --package superstep-cli && $claims --no-run &&
-  $campaign --package superstep-bsp --no-run &&
+  $campaign --package superstep-bsp --package neststep --no-run &&
   RUSTFLAGS='--cfg loom' cargo test --release --quiet --package superstep-fabric --lib --target-dir target/loom --no-run &&
   RUSTFLAGS='--cfg shuttle' cargo test --release --quiet --package superstep-fabric --lib --target-dir target/shuttle --no-run"
 span=$((minutes * 60 - (SECONDS - began)))
@@ -70,12 +70,13 @@ span=$((minutes * 60 - (SECONDS - began)))
 [ $span -gt $((minutes * 30)) ] || span=$((minutes * 30))
 
 random="$claims --test random -- --nocapture"
-part rounds random-simulated 385 "" "SUPERSTEP_RANDOM_CASES=20000 $random simulated_processors"
+part rounds random-simulated 365 "" "SUPERSTEP_RANDOM_CASES=20000 $random simulated_processors"
 part rounds random-threads 12 "" "SUPERSTEP_RANDOM_CASES=5000 $random threads_are"
 part rounds random-processes 18 "" "SUPERSTEP_RANDOM_CASES=2000 $random processes_are"
 part rounds random-mistakes 20 "" "SUPERSTEP_RANDOM_CASES=1000 $random a_mistake_ends"
 part rounds random-conflicts 5 "with a conflict" "SUPERSTEP_RANDOM_CASES=1000 $random conflicts_are"
 part rounds random-mpi 20 "" "SUPERSTEP_RANDOM_CASES=100 $random --ignored of_all_sizes"
+part rounds random-neststep 20 "" "SUPERSTEP_NESTSTEP_PROGRAMS=500 SUPERSTEP_NESTSTEP_SEED=\$SUPERSTEP_RANDOM_SEED $campaign --package neststep --test random -- --nocapture"
 part rounds claims-simulated 10 "" "SUPERSTEP_TEST_SEEDS=4 SUPERSTEP_TEST_SEED=\$((1 + 4 * round)) $claims --test suite -- --skip elsewhere"
 part rounds claims-late 8 "" "SUPERSTEP_TEST_FAULTS=delay,stall SUPERSTEP_TEST_SEEDS=2 SUPERSTEP_TEST_SEED=\$((1 + 2 * round)) $claims --test suite -- --skip elsewhere"
 part once claims-elsewhere 20 "claims" "$claims --test suite -- --nocapture elsewhere &&

@@ -98,4 +98,5 @@ fn random_programs_mean_what_the_papers_say() {
         }
     }
     assert_eq!(lines.next(), None);
+    println!("{count} programs from seed {first} on, each on three fabrics and {} sizes", SIZES.len());
 }
