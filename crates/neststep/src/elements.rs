@@ -1,12 +1,12 @@
 //! Reads and writes of elements, sections and variables.
 
 use crate::{
-    forms::{contribution, field_of_element, is_own_op, is_visited, redistribution, section_parts},
-    lower::{Lower, at, with},
+    forms::{contribution, field_of_element, is_own_op, is_plain, is_visited, redistribution, section_parts},
+    lower::{Lower, at, call, with},
     names::{Dist, Kind, element, name_of, section},
 };
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use syn::{
     Expr,
     spanned::Spanned,
@@ -45,14 +45,17 @@ impl Lower<'_> {
         };
         let array = &leaf.uses.arrays[&word];
         if is_visited && array.is_in_place() {
-            return quote_spanned!(spot=> (*&#name.get(#place)));
+            let read = call(name, "get", span, place);
+            return quote_spanned!(spot=> (*&#read));
         }
         let (port, fetched) = (with(name, "port"), with(name, "in"));
         let is_fetched = leaf.inspector.as_ref().is_some_and(|inspector| inspector.arrays.contains(&word));
+        // A place that can only be read.
+        let value = |read: TokenStream| quote_spanned!(spot=> (*&#read));
         match (is_fetched, array.tracks()) {
-            (true, true) => quote_spanned!(spot=> (*&#fetched.get_own(#name, &#port, #place, #op))),
-            (true, false) => quote_spanned!(spot=> (*&#fetched.get(#name, &#port, #place))),
-            (false, _) => quote_spanned!(spot=> (*&#port.get(#name, #place, #op))),
+            (true, true) => value(call(fetched, "get_own", span, quote!(#name, &#port, #place, #op))),
+            (true, false) => value(call(fetched, "get", span, quote!(#name, &#port, #place))),
+            (false, _) => value(call(port, "get", span, quote!(#name, #place, #op))),
         }
     }
 
@@ -125,12 +128,12 @@ impl Lower<'_> {
             };
         };
         match (is_visited && leaf.uses.arrays[&word].is_in_place(), is_added) {
-            (true, _) => quote_spanned!(spot=> #name.set(#place, #value)),
+            (true, _) => call(name, "set", span, quote!(#place, #value)),
             (false, true) => {
                 let op = dist.op_tokens();
-                quote_spanned!(spot=> #port.add(#name, #place, #value, #op))
+                call(port, "add", span, quote!(#name, #place, #value, #op))
             }
-            (false, false) => quote_spanned!(spot=> #port.assign(#name, #place, #value)),
+            (false, false) => call(port, "assign", span, quote!(#name, #place, #value)),
         }
     }
 
@@ -198,10 +201,18 @@ impl Lower<'_> {
             && let Some(dist) = self.dist(name)
         {
             let added = contribution(&dist.op, &assign.left, &assign.right);
-            let value = self.lowered(added.unwrap_or(&assign.right));
+            let value = added.unwrap_or(&assign.right);
+            // As in Rust, what is assigned is evaluated before the place; a section is handed over where it lies.
+            let is_first = !is_plain(value) && at.iter().all(|at| section(at).is_none());
+            let value = self.lowered(value);
             let (name, at): (_, Vec<Expr>) = (name.clone(), at.into_iter().cloned().collect());
             let at: Vec<&Expr> = at.iter().collect();
-            let tokens = self.write(&name, &at, &value, added.is_some(), span);
+            let tokens = if is_first {
+                let write = self.write(&name, &at, &quote!(__value), added.is_some(), span);
+                quote_spanned!(self::at(span)=> { let __value = #value; #write; })
+            } else {
+                self.write(&name, &at, &value, added.is_some(), span)
+            };
             *expr = Expr::Verbatim(tokens);
             return;
         }
@@ -232,6 +243,21 @@ impl Lower<'_> {
         self.target(&mut assign.left);
     }
 
+    /// Indices that may be named twice: what has an effect is evaluated once, by the first tokens.
+    fn bound(&mut self, at: &[&Expr]) -> (TokenStream, Vec<Expr>) {
+        if at.iter().all(|at| is_plain(at)) {
+            return (TokenStream::new(), at.iter().map(|&at| at.clone()).collect());
+        }
+        let mut lets = TokenStream::new();
+        let mut names = Vec::new();
+        for (number, at) in at.iter().enumerate() {
+            let (name, value) = (format_ident!("__at_{number}", span = Span::call_site()), self.lowered(at));
+            lets.extend(quote_spanned!(self::at(at.span())=> let #name = #value;));
+            names.push(syn::parse_quote!(#name));
+        }
+        (lets, names)
+    }
+
     /// Reads an element, changes a field of it, and writes it back.
     fn change_field(
         &mut self,
@@ -241,7 +267,9 @@ impl Lower<'_> {
         change: impl FnOnce(TokenStream) -> TokenStream,
         span: Span,
     ) -> TokenStream {
-        let read = self.read(name, at, span);
+        let (lets, at) = self.bound(at);
+        let at: Vec<&Expr> = at.iter().collect();
+        let read = self.read(name, &at, span);
         let mut path = Vec::new();
         let mut part = field;
         while let Expr::Field(inner) = part {
@@ -250,8 +278,8 @@ impl Lower<'_> {
         }
         path.reverse();
         let changed = change(quote!(__changed #(.#path)*));
-        let write = self.write(name, at, &quote!(__changed), false, span);
-        quote_spanned!(self::at(span)=> { let mut __changed = #read; #changed; #write; })
+        let write = self.write(name, &at, &quote!(__changed), false, span);
+        quote_spanned!(self::at(span)=> { #lets let mut __changed = #read; #changed; #write; })
     }
 
     pub(crate) fn assign_op(&mut self, expr: &mut Expr) {
@@ -273,9 +301,11 @@ impl Lower<'_> {
             } else if is_own_op(&dist.op, sign) {
                 self.write(&name, &at, &value, true, span)
             } else {
+                let (lets, at) = self.bound(&at);
+                let at: Vec<&Expr> = at.iter().collect();
                 let read = self.read(&name, &at, span);
                 let write = self.write(&name, &at, &quote!(__changed), false, span);
-                quote_spanned!(self::at(span)=> { let mut __changed = #read; __changed #sign #value; #write; })
+                quote_spanned!(self::at(span)=> { #lets let mut __changed = #read; __changed #sign #value; #write; })
             };
             *expr = Expr::Verbatim(tokens);
             return;

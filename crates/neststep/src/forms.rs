@@ -103,6 +103,22 @@ pub(crate) fn is_pure(method: &Ident) -> bool {
     PURE.iter().any(|pure| method == pure)
 }
 
+/// Whether an expression has no effect and gives the same whenever it is evaluated: names, numbers, and operators on them.
+pub(crate) fn is_plain(expr: &Expr) -> bool {
+    match expr {
+        Expr::Lit(_) | Expr::Path(_) => true,
+        Expr::Paren(inner) => is_plain(&inner.expr),
+        Expr::Group(inner) => is_plain(&inner.expr),
+        Expr::Cast(cast) => is_plain(&cast.expr),
+        Expr::Field(field) => is_plain(&field.base),
+        Expr::Unary(unary) => is_plain(&unary.expr),
+        Expr::Binary(binary) => !assigns(&binary.op) && is_plain(&binary.left) && is_plain(&binary.right),
+        Expr::Index(index) => is_plain(&index.expr) && is_plain(&index.index),
+        Expr::MethodCall(call) => is_pure(&call.method) && is_plain(&call.receiver) && call.args.iter().all(is_plain),
+        _ => false,
+    }
+}
+
 /// A `forall` around the place at hand: its array and its names.
 #[derive(Clone, Debug)]
 pub(crate) struct Visiting {

@@ -6,8 +6,8 @@ use crate::{
     plan::{Plan, loop_number, step_of},
     tokens::group,
 };
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{
     Block, Error, Expr, Stmt, Token,
     parse::Parser,
@@ -19,6 +19,14 @@ use syn::{
 /// Generated tokens stand where the program's are, and name nothing of the program by accident.
 pub(crate) fn at(span: Span) -> Span {
     Span::call_site().located_at(span)
+}
+
+/// A call of a method. Its name and its arguments are the program's tokens as far as the compiler knows, so that errors at
+/// run time name their line and not that of the macro.
+pub(crate) fn call(receiver: impl ToTokens, method: &str, span: Span, arguments: TokenStream) -> TokenStream {
+    let (method, mut arguments) = (Ident::new(method, span), Group::new(Delimiter::Parenthesis, arguments));
+    arguments.set_span(span);
+    quote!(#receiver.#method #arguments)
 }
 
 /// A name of the generated code that goes with a name of the program.

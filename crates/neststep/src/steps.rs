@@ -3,7 +3,7 @@
 use crate::{
     access::Scan,
     forms::collect_words,
-    lower::{Lower, at, is_call, with},
+    lower::{Lower, at, call, is_call, with},
     names::{Kind, Name, Section, arguments, attribute, element, section},
     plan::{Combine, Leaf, how, number},
     tokens::group,
@@ -46,7 +46,8 @@ impl Boundary {
         let (group, spot) = (group(span), at(span));
         let (patterns, sends): (Vec<_>, Vec<_>) = self.sends.iter().cloned().unzip();
         let (patterns, sends, settles) = (Self::nested(&patterns), Self::nested(&sends), &self.settles);
-        quote_spanned!(spot=> let #patterns = #group.step(|__s| #sends); #settles)
+        let step = call(group, "step", span, quote_spanned!(spot=> |__s| #sends));
+        quote_spanned!(spot=> let #patterns = #step; #settles)
     }
 }
 
@@ -361,7 +362,8 @@ impl Lower<'_> {
                 ::superstep::Local(#value)
             }))
         } else {
-            quote_spanned!(spot=> #group.split(#how, |#group| { #body #up ::superstep::Local(#value) }))
+            let body = quote_spanned!(spot=> #how, |#group| { #body #up ::superstep::Local(#value) });
+            call(&group, "split", span, body)
         };
         let mut boundary = Boundary::default();
         for one in &combine {

@@ -30,6 +30,14 @@ neststep! {
         seen
     }
 
+    /// What has an effect in an index happens once, and what is assigned comes before the index.
+    fn indices_with_effects(sh a: [i64]</>) -> Vec<usize> {
+        let mut left = vec![0usize, 1, 2];
+        step if $ == 0 { a[left.pop().unwrap()] += 10; }
+        step if $ == 0 { a[left.len()] = left.pop().unwrap() as i64; }
+        left
+    }
+
     /// Everybody turns to its right neighbour, `rounds` times.
     fn rotate(sh a: [usize]</>, rounds: usize) {
         for _ in 0..rounds {
@@ -323,5 +331,16 @@ fn an_element_that_is_not_here_is_an_error_that_says_so() {
         assert_eq!(error.kind(), ErrorKind::NotMirrored, "{context}: {error}");
         let text = error.to_string();
         assert!(text.contains("of `a` belongs to rank") && text.contains("elements.rs"), "{text}");
+    });
+}
+
+#[test]
+fn an_index_is_evaluated_once() {
+    everywhere(|g| {
+        let a = g.array::<i64, Block>(5);
+        a.forall_mut(|i, x| *x = i as i64 + 1);
+        let left = indices_with_effects(g, &a);
+        assert_eq!(left, if g.rank() == 0 { vec![0] } else { vec![0, 1, 2] });
+        assert_eq!(g.step(|s| s.mirror(&a, ..))[..], [1, 1, 13, 4, 5]);
     });
 }

@@ -215,3 +215,31 @@ fn loops_are_left_behind_the_step() {
 fn the_leader_speaks() {
     everywhere(|g| assert_eq!(led(g), 42));
 }
+
+neststep! {
+    fn parted(first: bool) -> i64 {
+        sh<+> x: i64;
+        sh<+> y: i64;
+        if first {
+            step x = 1;
+        } else {
+            step y = 1;
+        }
+        x + y
+    }
+}
+
+/// S5: two steps of one macro are two places.
+#[test]
+fn steps_of_one_macro_are_told_apart_by_their_lines() {
+    let error = superstep::Config::new().procs(2).run(|g| {
+        let first = g.rank() == 0;
+        parted(g, first)
+    });
+    let error = error.unwrap_err();
+    assert_eq!(error.kind(), superstep::ErrorKind::StepMismatch);
+    let (first, text) = (line!() - 17, error.to_string());
+    for line in [first, first + 2] {
+        assert!(text.contains(&format!("nesting.rs:{line}")), "{text}");
+    }
+}
