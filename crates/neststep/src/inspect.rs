@@ -300,11 +300,28 @@ impl Slicer<'_> {
             return condition;
         }
         if !is_known {
-            return quote!(#condition { #then } { #other });
+            // What is known at the front of the condition still guards what comes behind it.
+            let guard = self.known_front(&branch.cond).map(|front| quote!(if #front));
+            return quote!(#condition #guard { #then } { #other });
         }
         let cond = &branch.cond;
         let other = (!other.is_empty()).then(|| quote!(else { #other }));
         quote!(#condition if #cond { #then } #other)
+    }
+
+    /// The first parts of a condition `x && y && …`, as far as they are known.
+    fn known_front(&self, condition: &Expr) -> Option<TokenStream> {
+        match condition {
+            _ if self.facts.unknown(condition).is_none() => Some(quote!(#condition)),
+            Expr::Paren(inner) => self.known_front(&inner.expr),
+            Expr::Binary(binary) if matches!(binary.op, syn::BinOp::And(_)) => {
+                let front = self.known_front(&binary.left)?;
+                let rest =
+                    if self.facts.unknown(&binary.left).is_none() { self.known_front(&binary.right) } else { None };
+                Some(rest.map_or_else(|| front.clone(), |rest| quote!(#front && #rest)))
+            }
+            _ => None,
+        }
     }
 
     fn choice(&mut self, choice: &syn::ExprMatch) -> TokenStream {

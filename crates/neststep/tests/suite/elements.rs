@@ -30,6 +30,11 @@ neststep! {
         seen
     }
 
+    /// The first part of a condition guards the element in the second one, and what follows.
+    fn guarded(sh a: [i64]</>, sh b: [i64]</>) {
+        step forall (i, a) { b[i] = 0; if i > 0 && a[i - 1] > 1 { b[i] += a[i - 1]; } }
+    }
+
     /// What has an effect in an index happens once, and what is assigned comes before the index.
     fn indices_with_effects(sh a: [i64]</>) -> Vec<usize> {
         let mut left = vec![0usize, 1, 2];
@@ -342,5 +347,15 @@ fn an_index_is_evaluated_once() {
         let left = indices_with_effects(g, &a);
         assert_eq!(left, if g.rank() == 0 { vec![0] } else { vec![0, 1, 2] });
         assert_eq!(g.step(|s| s.mirror(&a, ..))[..], [1, 1, 13, 4, 5]);
+    });
+}
+
+#[test]
+fn the_known_part_of_a_condition_guards_the_rest() {
+    everywhere(|g| {
+        let (a, b) = (g.array::<i64, Block>(5), g.array::<i64, Block>(5));
+        a.forall_mut(|i, x| *x = i as i64);
+        guarded(g, &a, &b);
+        assert_eq!(g.step(|s| s.mirror(&b, ..))[..], [0, 0, 0, 2, 3]);
     });
 }
