@@ -301,7 +301,9 @@ impl<'ast> Visit<'ast> for Scan<'_> {
         let mut inline = Vec::new();
         inline_names(mac.tokens.clone(), &mut inline);
         inline.retain(|name| self.dist(name).is_none());
-        inline.iter().for_each(|name| self.mention(name, false));
+        for name in &inline {
+            self.mention(name, false);
+        }
         if let Some(arguments) = macro_arguments(mac) {
             for argument in &arguments {
                 match argument {

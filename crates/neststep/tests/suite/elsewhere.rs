@@ -35,7 +35,7 @@ fn a_main_function_runs_on_any_number_of_processors() {
         command.env("SUPERSTEP_FABRIC", "threads").env("SUPERSTEP_PROCS", size.to_string());
         let output = command.output().unwrap_or_else(|why| panic!("{command:?}: {why}"));
         let out = String::from_utf8_lossy(&output.stdout);
-        let mut lines: Vec<&str> = out.lines().filter(|line| line.starts_with("g")).collect();
+        let mut lines: Vec<&str> = out.lines().filter(|line| line.starts_with('g')).collect();
         lines.sort_unstable();
         let sum = 0.75 * (size * (size + 1)) as f64;
         let (even, odd) = (size.div_ceil(2), size / 2);

@@ -110,7 +110,9 @@ impl<T: Element> Added<T> {
             }
         } else {
             rest.sort(a, &self.at, self.one.get(), op);
-            rest.sorted.drain(..).for_each(|sorted| s.scatter_loose(a, sorted));
+            for sorted in rest.sorted.drain(..) {
+                s.scatter_loose(a, sorted);
+            }
         }
         drop(rest);
         self.clear();

@@ -2,8 +2,8 @@
 //! of an array and combine them.
 //!
 //! Both on one element is fine if one processor does it: what it combines goes onto what it has assigned. If two do it,
-//! nobody could say which came first, so that is an error. It is found at the boundary, where everybody says what it has
-//! written.
+//! nobody could say which came first, so that is an error. It is found at the boundary, where everybody says what it
+//! has written.
 
 use crate::{
     engine::Combine,

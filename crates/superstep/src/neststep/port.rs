@@ -351,7 +351,9 @@ impl<T: Element> Port<T> {
         if self.is_mixing.take() {
             let own::Sorted { assigned, added: (places, values) } = own::sort_out(&self.own.borrow(), op);
             (out.at, out.values) = assigned;
-            places.into_iter().zip(values).for_each(|(index, value)| self.added.push(a, index, value, op));
+            for (index, value) in places.into_iter().zip(values) {
+                self.added.push(a, index, value, op);
+            }
         }
         let Out { at, values, .. } = &mut *out;
         explain(s, at.len() + self.added.len(), ("stores", "elements"), self.name());
