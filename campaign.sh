@@ -69,10 +69,21 @@ span=$((minutes * 60 - (SECONDS - began)))
 # Where builds took most of the time, there is half of it all the same.
 [ $span -gt $((minutes * 30)) ] || span=$((minutes * 30))
 
+# A simulation uses one core: two of them run at a time, with seeds of their own.
+twice() {
+  local first status=0
+  "$@" &
+  first=$!
+  SUPERSTEP_RANDOM_SEED=$((SUPERSTEP_RANDOM_SEED + 500000)) "$@" || status=$?
+  wait "$first" || status=$?
+  return $status
+}
+export -f twice
+
 random="$claims --test random -- --nocapture"
-part rounds random-simulated 365 "" "SUPERSTEP_RANDOM_CASES=20000 $random simulated_processors"
-part rounds random-threads 12 "" "SUPERSTEP_RANDOM_CASES=5000 $random threads_are"
-part rounds random-processes 18 "" "SUPERSTEP_RANDOM_CASES=2000 $random processes_are"
+part rounds random-simulated 310 "" "SUPERSTEP_RANDOM_CASES=20000 twice $random simulated_processors"
+part rounds random-threads 40 "" "SUPERSTEP_RANDOM_CASES=5000 $random threads_are"
+part rounds random-processes 24 "" "SUPERSTEP_RANDOM_CASES=2000 $random processes_are"
 part rounds random-mistakes 20 "" "SUPERSTEP_RANDOM_CASES=1000 $random a_mistake_ends"
 part rounds random-conflicts 5 "with a conflict" "SUPERSTEP_RANDOM_CASES=1000 $random conflicts_are"
 part rounds random-mpi 20 "" "SUPERSTEP_RANDOM_CASES=100 $random --ignored of_all_sizes"
@@ -97,7 +108,7 @@ part once hosts 20 "host" "./hosts.sh up 4 && ./hosts.sh claims && ./hosts.sh cu
 part once bsp 22 "" "$campaign --package superstep-bsp"
 part once miri 20 "parts ran" "checks/miri.sh $((span * 20 / 60000 + 1))"
 part once sanitizers 32 "claims hold|sequences of calls" "checks/sanitizers.sh"
-part once fuzz 45 "" "checks/fuzz.sh $((span * 45 / 1000 / 8 + 1))"
+part once fuzz 66 "" "checks/fuzz.sh $((span * 66 / 1000 / 8 + 1))"
 part once mutants 35 "^caught|: replace|: delete" "checks/mutants.sh $((span * 35 / 60000 + 1))"
 part once soak 25 "supersteps|memory|descriptors|threads" "target/release/superstep soak --minutes $((span * 25 / 60000 + 1))"
 part once soak-processes 5 "supersteps|memory|descriptors|threads" "target/release/superstep soak --fabric procs --minutes 1"
