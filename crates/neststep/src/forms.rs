@@ -103,7 +103,8 @@ pub(crate) fn is_pure(method: &Ident) -> bool {
     PURE.iter().any(|pure| method == pure)
 }
 
-/// Whether an expression has no effect and gives the same whenever it is evaluated: names, numbers, and operators on them.
+/// Whether an expression has no effect and gives the same whenever it is evaluated: names, numbers, and operators on
+/// them.
 pub(crate) fn is_plain(expr: &Expr) -> bool {
     match expr {
         Expr::Lit(_) | Expr::Path(_) => true,

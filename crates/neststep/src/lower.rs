@@ -21,8 +21,8 @@ pub(crate) fn at(span: Span) -> Span {
     Span::call_site().located_at(span)
 }
 
-/// A call of a method. Its name and its arguments are the program's tokens as far as the compiler knows, so that errors at
-/// run time name their line and not that of the macro.
+/// A call of a method. Its name and its arguments are the program's tokens as far as the compiler knows, so that errors
+/// at run time name their line and not that of the macro.
 pub(crate) fn call(receiver: impl ToTokens, method: &str, span: Span, arguments: TokenStream) -> TokenStream {
     let (method, mut arguments) = (Ident::new(method, span), Group::new(Delimiter::Parenthesis, arguments));
     arguments.set_span(span);
