@@ -37,7 +37,7 @@ for file in "$@"; do which+=(--file "$file"); done
 all=$(cargo mutants --workspace --list "${which[@]}" | wc -l)
 shards=$(((all + 7) / 8))
 [ "$shards" -gt 0 ] || { echo "there is nothing to change in $*" >&2; exit 1; }
-echo "== $all mutants in $shards shards, for $minutes minutes, seed $seed"
+echo "== for $minutes minutes, $shards shards that hold $all in all, seed $seed"
 
 # The targets are said to every call of cargo: else all tests there are would be built for each mutant.
 first=(--test-package superstep-fabric --test-package superstep --cargo-arg=--lib --cargo-arg=--test=contract
