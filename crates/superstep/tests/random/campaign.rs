@@ -3,7 +3,7 @@
 use crate::{live::live, slips};
 use std::{
     env,
-    sync::Once,
+    sync::{Once, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
     time::{Duration, Instant},
 };
 use superstep::{Check, Config, Error, Fabric};
@@ -39,6 +39,13 @@ fn number(name: &str, usual: u64) -> u64 {
     env::var(name).map_or(usual, |text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
 }
 
+/// A run's turn; it ends when this is dropped.
+#[expect(dead_code, reason = "they are held and never looked at")]
+enum Turn {
+    Alone(RwLockWriteGuard<'static, ()>),
+    Beside(RwLockReadGuard<'static, ()>),
+}
+
 impl Ground {
     /// Whether a program could not be shortened, because other processes have to run the same.
     fn is_launched(self) -> bool {
@@ -66,8 +73,20 @@ impl Ground {
         Case { program, told, slip }
     }
 
+    /// Waits for its turn: a process is forked while no other test runs anything. A lock that another thread holds at that
+    /// moment would stay locked there for good.
+    fn turn(self) -> Turn {
+        static RUNS: RwLock<()> = RwLock::new(());
+        if matches!(self, Self::Procs) {
+            Turn::Alone(RUNS.write().unwrap_or_else(PoisonError::into_inner))
+        } else {
+            Turn::Beside(RUNS.read().unwrap_or_else(PoisonError::into_inner))
+        }
+    }
+
     /// Runs a program that looks for conflicts, and goes on where it finds one; returns what is wrong.
     fn run_checked(self, program: &Program, told: &[Vec<Told>], seed: u64) -> Option<String> {
+        let _turn = self.turn();
         let config = self.config(seed).procs(program.procs).first_step(program.first_step).check(Check::Conflicts);
         let outcome = config.run(|g| -> Result<(), String> {
             let me = g.rank();
@@ -80,6 +99,7 @@ impl Ground {
     /// Runs a case, and returns what is wrong, in words.
     fn run(self, case: &Case, seed: u64) -> Option<String> {
         let Case { program, told, slip } = case;
+        let _turn = self.turn();
         let config = self.config(seed).procs(program.procs).first_step(program.first_step);
         let outcome = config.run(|g| -> Result<(), String> {
             let me = g.rank();
