@@ -73,8 +73,8 @@ impl Ground {
         Case { program, told, slip }
     }
 
-    /// Waits for its turn: a process is forked while no other test runs anything. A lock that another thread holds at that
-    /// moment would stay locked there for good.
+    /// Waits for its turn: a process is forked while no other test runs anything. A lock that another thread holds at
+    /// that moment would stay locked there for good.
     fn turn(self) -> Turn {
         static RUNS: RwLock<()> = RwLock::new(());
         if matches!(self, Self::Procs) {
