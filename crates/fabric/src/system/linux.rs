@@ -178,17 +178,27 @@ pub(crate) fn is_alive(pid: i32) -> bool {
             && fs::metadata("/proc/self/stat").is_ok()
     };
     match fs::read_to_string(format!("/proc/{pid}/stat")) {
-        Ok(stat) => has_memory(&stat),
+        Ok(stat) => is_said_alive(&stat, || fs::read_to_string("/proc/self/stat").unwrap_or_default()),
         Err(why) => pid <= 0 || !is_gone(&why),
     }
 }
 
-/// What the system says of a process, as to whether it has memory: one that ends has none for a while before it is said
-/// to be dead, and cannot be read any more.
-fn has_memory(stat: &str) -> bool {
-    // The name, in brackets, may hold anything. Behind it are the state, and twenty places further the bytes it has.
-    let behind = stat.rsplit(')').next().unwrap_or_default();
-    behind.split_whitespace().nth(20) != Some("0")
+/// What the system says of a process, as to whether it is alive. One that ends has no memory for a while before it is
+/// said to be dead, and cannot be read any more. Some systems say that no process has any: `own` is what this one says
+/// of a process that surely has.
+fn is_said_alive(stat: &str, own: impl FnOnce() -> String) -> bool {
+    match about(stat) {
+        (Some("Z" | "X"), _) => false,
+        (_, Some("0")) => about(&own()).1 == Some("0"),
+        _ => true,
+    }
+}
+
+/// The state of a process and the bytes it has, as far as the text tells.
+fn about(stat: &str) -> (Option<&str>, Option<&str>) {
+    // The name, in brackets, may hold anything. Behind it are the state, and twenty places further the bytes.
+    let mut behind = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    (behind.next(), behind.nth(19))
 }
 
 #[cfg(test)]
@@ -198,10 +208,18 @@ mod tests {
     #[test]
     fn one_without_memory_is_about_to_be_dead() {
         let stat = |state: &str, bytes: u64| format!("7 (a) 0 (b) {state} {}{bytes} 0 17", "1 ".repeat(19));
-        assert!(has_memory(&stat("R", 4096)) && has_memory(&stat("S", 1)));
-        assert!(!has_memory(&stat("R", 0)) && !has_memory(&stat("Z", 0)));
-        assert!(has_memory("7 (a) R"), "nothing is known");
-        assert!(has_memory(&fs::read_to_string("/proc/self/stat").unwrap()));
+        let alive = |state, bytes| is_said_alive(&stat(state, bytes), || stat("R", 4096));
+        assert!(alive("R", 4096) && alive("S", 1));
+        assert!(!alive("R", 0) && !alive("Z", 0) && !alive("Z", 4096) && !alive("X", 0));
+        assert!(is_said_alive("7 (a) R", || unreachable!()), "nothing is known");
+    }
+
+    #[test]
+    fn where_nobody_is_said_to_have_memory_the_state_tells() {
+        let stat = |state: &str| format!("7 (a) {state} {}0 0 17", "1 ".repeat(19));
+        let alive = |state| is_said_alive(&stat(state), || stat("R"));
+        assert!(alive("R") && alive("S"));
+        assert!(!alive("Z") && !alive("X"));
     }
 
     #[test]
