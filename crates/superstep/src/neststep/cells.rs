@@ -1,6 +1,6 @@
 //! Replicated arrays: combined element by element, and of each element only the copies that were written.
 
-use super::state::{check_open, refuse};
+use super::state::Copied;
 use crate::{
     engine::{Combine, Group, Pending, Rule, Step, Value, encode},
     error::{Error, ErrorKind},
@@ -9,7 +9,6 @@ use crate::{
 use std::{
     fmt,
     ops::{Deref, DerefMut},
-    panic::Location,
 };
 
 /// A replicated array: this processor's copy, and the variable of the group by which copies are combined.
@@ -22,9 +21,7 @@ pub struct Cells<T: Value> {
     is_written: Vec<bool>,
     /// Whether the copy was lent as a whole, so that any element may have been written.
     is_lent: bool,
-    is_touched: bool,
-    depth: usize,
-    name: &'static str,
+    copied: Copied,
 }
 
 /// Combines what was written of each element.
@@ -85,9 +82,7 @@ impl<T: Value> Cells<T> {
             is_written: vec![false; init.len()],
             mine: init,
             is_lent: false,
-            is_touched: false,
-            depth: group.depth(),
-            name,
+            copied: Copied::new(group, name),
         }
     }
 
@@ -95,10 +90,7 @@ impl<T: Value> Cells<T> {
     #[inline]
     #[track_caller]
     pub fn at(&mut self, index: usize) -> &mut T {
-        if !self.is_touched {
-            check_open(self.depth, &|| format!("`{}`", self.name));
-            self.is_touched = true;
-        }
+        self.copied.write();
         if let Some(is_written) = self.is_written.get_mut(index) {
             *is_written = true;
         }
@@ -108,7 +100,7 @@ impl<T: Value> Cells<T> {
     /// Contributes what was written to the step's boundary.
     #[track_caller]
     pub fn send(&self, s: &Step) {
-        if s.core.depth == self.depth {
+        if self.copied.is_of(s.core.depth) {
             self.send_up();
         }
     }
@@ -141,7 +133,7 @@ impl<T: Value> Cells<T> {
     /// Contributes what was written to the end of the split in whose body this is.
     #[track_caller]
     pub fn send_up(&self) {
-        if self.is_touched {
+        if self.copied.is_written {
             let is_written = |at: usize| self.is_lent || self.is_written.get(at).copied().unwrap_or(true);
             let news = self.mine.iter().enumerate().map(|(at, value)| is_written(at).then(|| value.clone()));
             self.news.set(news.collect());
@@ -151,7 +143,7 @@ impl<T: Value> Cells<T> {
     /// Begins a step. Nothing is left of a step that has not ended (X6).
     #[track_caller]
     pub fn begin(&mut self, group: &Group) {
-        if self.is_touched && group.depth() == self.depth {
+        if self.copied.is_left(group) {
             self.settle(group);
         }
     }
@@ -159,16 +151,13 @@ impl<T: Value> Cells<T> {
     /// Refuses a write that the translator has not seen.
     #[track_caller]
     pub fn check(&self, group: &Group) {
-        if self.is_touched && group.depth() == self.depth {
-            let what = format!("`{}` was changed by a method that should not change it; assign to it", self.name);
-            refuse(ErrorKind::OutsideStep, &what, Location::caller());
-        }
+        self.copied.check(group);
     }
 
     /// Takes what the copies have been combined to. In a subgroup they have not been yet.
     #[track_caller]
     pub fn settle(&mut self, group: &Group) {
-        if group.depth() != self.depth {
+        if !self.copied.is_of(group.depth()) {
             return;
         }
         let news = self.news.read();
@@ -185,7 +174,7 @@ impl<T: Value> Cells<T> {
         self.mine.clone_from(&self.agreed);
         self.is_written.clear();
         self.is_written.resize(self.mine.len(), false);
-        (self.is_lent, self.is_touched) = (false, false);
+        (self.is_lent, self.copied.is_written) = (false, false);
     }
 }
 
@@ -201,10 +190,8 @@ impl<T: Value> Deref for Cells<T> {
 impl<T: Value> DerefMut for Cells<T> {
     #[track_caller]
     fn deref_mut(&mut self) -> &mut Vec<T> {
-        if !self.is_lent {
-            check_open(self.depth, &|| format!("`{}`", self.name));
-            (self.is_lent, self.is_touched) = (true, true);
-        }
+        self.copied.write();
+        self.is_lent = true;
         &mut self.mine
     }
 }

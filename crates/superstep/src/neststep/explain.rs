@@ -1,11 +1,20 @@
 //! Says what a step fetched and stored, where `SUPERSTEP_NESTSTEP=explain` asks for it.
 
-use crate::engine::Step;
-use std::{env, fmt::Display, sync::OnceLock};
+use crate::{
+    engine::Step,
+    error::{Error, ErrorKind},
+};
+use fabric::settings;
+use std::{fmt::Display, sync::OnceLock};
 
 fn is_asked() -> bool {
-    static ASKED: OnceLock<bool> = OnceLock::new();
-    *ASKED.get_or_init(|| env::var_os("SUPERSTEP_NESTSTEP").is_some_and(|value| value == "explain"))
+    static ASKED: OnceLock<Result<bool, settings::Wrong>> = OnceLock::new();
+    let read = || {
+        let found = settings::read("SUPERSTEP_NESTSTEP", "explain", |text| (text == "explain").then_some(()));
+        found.map(|found| found.is_some())
+    };
+    let asked = ASKED.get_or_init(read).clone();
+    asked.unwrap_or_else(|wrong| Error::new(ErrorKind::BadConfig, wrong.to_string()).raise())
 }
 
 /// One line on the standard error stream, if anything happened.

@@ -84,6 +84,49 @@ pub(super) fn refuse(kind: ErrorKind, what: &str, site: &Location<'_>) -> ! {
     Error::placed(kind, format!("{what} ({})", place(site))).raise()
 }
 
+/// What a replicated variable or array is tied to, and whether this processor has written its copy in this step.
+#[derive(Debug)]
+pub(super) struct Copied {
+    depth: usize,
+    name: &'static str,
+    pub(super) is_written: bool,
+}
+
+impl Copied {
+    pub(super) fn new(group: &Group, name: &'static str) -> Self {
+        Self { depth: group.depth(), name, is_written: false }
+    }
+
+    /// Whether a group of this depth is the one that declared it.
+    pub(super) fn is_of(&self, depth: usize) -> bool {
+        depth == self.depth
+    }
+
+    /// The copy is written now.
+    #[inline]
+    #[track_caller]
+    pub(super) fn write(&mut self) {
+        if !self.is_written {
+            check_open(self.depth, &|| format!("`{}`", self.name));
+            self.is_written = true;
+        }
+    }
+
+    /// Whether something is left of a step of the group that has not ended.
+    pub(super) fn is_left(&self, group: &Group) -> bool {
+        self.is_written && self.is_of(group.depth())
+    }
+
+    /// Refuses a write that the translator has not seen.
+    #[track_caller]
+    pub(super) fn check(&self, group: &Group) {
+        if self.is_left(group) {
+            let what = format!("`{}` was changed by a method that should not change it; assign to it", self.name);
+            refuse(ErrorKind::OutsideStep, &what, Location::caller());
+        }
+    }
+}
+
 /// Refuses a write to what belongs to a group of this depth, unless a step of that group is open.
 #[track_caller]
 pub(super) fn check_open(depth: usize, what: &dyn Fn() -> String) {

@@ -1,37 +1,33 @@
 //! Replicated variables.
 
-use super::state::{check_open, refuse};
+use super::state::Copied;
 use crate::{
     engine::{Combine, Group, Pending, Step, Value},
-    error::ErrorKind,
     memory::Shared,
 };
 use std::{
     fmt,
     ops::{Deref, DerefMut},
-    panic::Location,
 };
 
 /// A replicated variable: this processor's copy, and the variable of the group that it is a copy of.
 pub struct Var<T: Value> {
     shared: Shared<T>,
     mine: T,
-    is_written: bool,
-    depth: usize,
-    name: &'static str,
+    copied: Copied,
 }
 
 impl<T: Value> Var<T> {
     /// Declares it. Collective.
     #[track_caller]
     pub fn new<C: Combine<T>>(group: &mut Group, init: T, op: C, name: &'static str) -> Self {
-        Self { shared: group.shared(init.clone(), op), mine: init, is_written: false, depth: group.depth(), name }
+        Self { shared: group.shared(init.clone(), op), mine: init, copied: Copied::new(group, name) }
     }
 
     /// Contributes the copy to the step's boundary, if it was written.
     #[track_caller]
     pub fn send(&self, s: &Step) {
-        if s.core.depth == self.depth {
+        if self.copied.is_of(s.core.depth) {
             self.send_up();
         }
     }
@@ -56,7 +52,7 @@ impl<T: Value> Var<T> {
     /// Contributes the copy to the end of the split in whose body this is.
     #[track_caller]
     pub fn send_up(&self) {
-        if self.is_written {
+        if self.copied.is_written {
             self.shared.set(self.mine.clone());
         }
     }
@@ -64,7 +60,7 @@ impl<T: Value> Var<T> {
     /// Begins a step. Nothing is left of a step that has not ended (X6).
     #[track_caller]
     pub fn begin(&mut self, group: &Group) {
-        if self.is_written && group.depth() == self.depth {
+        if self.copied.is_left(group) {
             self.settle(group);
         }
     }
@@ -72,18 +68,15 @@ impl<T: Value> Var<T> {
     /// Refuses a write that the translator has not seen.
     #[track_caller]
     pub fn check(&self, group: &Group) {
-        if self.is_written && group.depth() == self.depth {
-            let what = format!("`{}` was changed by a method that should not change it; assign to it", self.name);
-            refuse(ErrorKind::OutsideStep, &what, Location::caller());
-        }
+        self.copied.check(group);
     }
 
     /// Takes what the copies have been combined to. In a subgroup they have not been yet.
     #[track_caller]
     pub fn settle(&mut self, group: &Group) {
-        if group.depth() == self.depth {
+        if self.copied.is_of(group.depth()) {
             self.mine = self.shared.get();
-            self.is_written = false;
+            self.copied.is_written = false;
         }
     }
 }
@@ -101,10 +94,7 @@ impl<T: Value> DerefMut for Var<T> {
     #[inline]
     #[track_caller]
     fn deref_mut(&mut self) -> &mut T {
-        if !self.is_written {
-            check_open(self.depth, &|| format!("`{}`", self.name));
-            self.is_written = true;
-        }
+        self.copied.write();
         &mut self.mine
     }
 }
