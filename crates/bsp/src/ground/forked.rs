@@ -292,6 +292,7 @@ impl Ground for Forked {
         })
     }
 
+    // SAFETY: what the trait asks of the caller is all that is needed.
     unsafe fn write_to(&self, to: usize, address: usize, bytes: &[u8]) -> bool {
         if !self.wait_settled(to) {
             return false;

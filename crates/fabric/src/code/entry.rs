@@ -21,7 +21,7 @@ pub trait Act<K: Task>: 'static {
     fn act(function: Self::Pointer, with: K::Of<'_>);
 }
 
-/// Calls the function it is made for; the pointer beside it is of the type it was made for, as `code` says.
+/// Calls the function it is made for. SAFETY of a call: the pointer beside it is of the type it was made for.
 type Thunk<K> = for<'a> unsafe fn(fn(), <K as Task>::Of<'a>);
 
 /// Something that can be called in every process of a build.

@@ -216,6 +216,9 @@ fn the_leader_speaks() {
     everywhere(|g| assert_eq!(led(g), 42));
 }
 
+/// The line of the first step in `parted`.
+const PARTED: u32 = line!() + 7;
+
 neststep! {
     fn parted(first: bool) -> i64 {
         sh<+> x: i64;
@@ -236,12 +239,10 @@ fn steps_of_one_macro_are_told_apart_by_their_lines() {
         let first = g.rank() == 0;
         parted(g, first)
     };
-    // The line of `step x = 1` above.
-    let first = 224;
     failing(&[2, 3, 4], claim, |context, error| {
         assert_eq!(error.kind(), superstep::ErrorKind::StepMismatch, "{context}: {error}");
         let text = error.to_string();
-        for line in [first, first + 2] {
+        for line in [PARTED, PARTED + 2] {
             assert!(text.contains(&format!("nesting.rs:{line}")), "{context}: {text}");
         }
     });
