@@ -88,6 +88,13 @@ pub(crate) struct Uses {
     pub(crate) errors: Vec<Error>,
 }
 
+impl Uses {
+    /// The arrays some of whose elements go to their owners.
+    pub(crate) fn stored(&self) -> impl Iterator<Item = &String> {
+        self.arrays.iter().filter(|(_, array)| array.stores() && array.passed.is_none()).map(|(name, _)| name)
+    }
+}
+
 /// Looks through a piece of program.
 pub(crate) struct Scan<'a> {
     pub(crate) names: &'a Names,

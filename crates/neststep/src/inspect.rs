@@ -12,6 +12,7 @@ use crate::{
     },
     known::{Bindings, Changed, Facts},
     names::{Functions, Names, attribute, base_of, element, name_of, section},
+    private::Private,
     tokens::group,
 };
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
@@ -60,6 +61,11 @@ fn looks(code: TokenStream, found: &mut BTreeSet<String>) {
     }
 }
 
+/// Code to which the step may never come.
+fn perhaps(code: &TokenStream) -> TokenStream {
+    if code.is_empty() { TokenStream::new() } else { quote!(::superstep::neststep::perhaps(|| { #code });) }
+}
+
 struct Slicer<'a> {
     facts: Facts<'a>,
     /// Arrays for which nothing is asked ahead: they are mirrored, or the step is dynamic.
@@ -77,10 +83,11 @@ pub(crate) fn inspector(
     names: &Names,
     functions: &Functions,
     uses: &Uses,
+    private: &Private,
     skipped: &BTreeSet<String>,
 ) -> Result<Inspector, Vec<Error>> {
     let mut slicer = Slicer {
-        facts: Facts::of(body, names, functions, uses),
+        facts: Facts::of(body, names, functions, uses, private),
         skipped,
         needed: BTreeSet::new(),
         arrays: BTreeSet::new(),
@@ -117,8 +124,12 @@ impl Slicer<'_> {
         for (name, word) in &changed.0 {
             let is_shared = self.facts.names.contains_key(name);
             if words.contains(name) && !inner.0.contains(name) && !is_shared && !self.facts.unknown.contains_key(name) {
-                let copy = quote_spanned!(word.span()=> ::core::clone::Clone::clone(&#word));
-                copies.extend(quote!(#[allow(unused_mut)] let mut #word = #copy;));
+                copies.extend(if self.facts.private.is_changed(name) {
+                    let copy = quote_spanned!(word.span()=> ::core::clone::Clone::clone(&#word));
+                    quote!(#[allow(unused_mut)] let mut #word = #copy;)
+                } else {
+                    quote_spanned!(word.span()=> ::superstep::neststep::called_twice(&#word);)
+                });
             }
         }
         copies
@@ -204,18 +215,7 @@ impl Slicer<'_> {
                 let left = if is_added { self.target(&binary.left) } else { self.expr(&binary.left) };
                 quote!(#right #left)
             }
-            Expr::Binary(binary) if matches!(binary.op, syn::BinOp::And(_) | syn::BinOp::Or(_)) => {
-                let left = self.expr(&binary.left);
-                let is_known = self.facts.unknown(&binary.left).is_none();
-                let right = self.certainly(is_known, |slicer| slicer.expr(&binary.right));
-                if right.is_empty() || !is_known {
-                    return quote!(#left #right);
-                }
-                let condition = &binary.left;
-                let condition =
-                    if matches!(binary.op, syn::BinOp::And(_)) { quote!(#condition) } else { quote!(!(#condition)) };
-                quote!(#left if #condition { #right })
-            }
+            Expr::Binary(binary) if matches!(binary.op, syn::BinOp::And(_) | syn::BinOp::Or(_)) => self.lazy(binary),
             Expr::If(branch) => self.branch(branch),
             Expr::Match(choice) => self.choice(choice),
             Expr::ForLoop(looping) => self.looping(looping),
@@ -227,12 +227,15 @@ impl Slicer<'_> {
                 match (body.is_empty(), is_known) {
                     (true, _) => condition,
                     (false, true) => quote!(#condition while #cond { #body }),
-                    (false, false) => quote!(#condition { #body }),
+                    (false, false) => {
+                        let body = perhaps(&body);
+                        quote!(#condition #body)
+                    }
                 }
             }
             Expr::Loop(looping) => {
                 let body = self.certainly(false, |slicer| slicer.block(&looping.body));
-                if body.is_empty() { body } else { quote!({ #body }) }
+                perhaps(&body)
             }
             Expr::Block(block) => {
                 let is_seq = attribute(&block.attrs, "__seq").is_some();
@@ -274,6 +277,24 @@ impl Slicer<'_> {
         }
     }
 
+    /// `x && y` and `x || y`, whose second part may not be reached.
+    fn lazy(&mut self, binary: &syn::ExprBinary) -> TokenStream {
+        let left = self.expr(&binary.left);
+        let is_known = self.facts.unknown(&binary.left).is_none();
+        let right = self.certainly(is_known, |slicer| slicer.expr(&binary.right));
+        if right.is_empty() {
+            return left;
+        }
+        if !is_known {
+            let right = perhaps(&right);
+            return quote!(#left #right);
+        }
+        let condition = &binary.left;
+        let condition =
+            if matches!(binary.op, syn::BinOp::And(_)) { quote!(#condition) } else { quote!(!(#condition)) };
+        quote!(#left if #condition { #right })
+    }
+
     /// Where something is assigned: only the indices are evaluated.
     fn target(&mut self, place: &Expr) -> TokenStream {
         match element(place) {
@@ -302,7 +323,8 @@ impl Slicer<'_> {
         if !is_known {
             // What is known at the front of the condition still guards what comes behind it.
             let guard = self.known_front(&branch.cond).map(|front| quote!(if #front));
-            return quote!(#condition #guard { #then } { #other });
+            let (then, other) = (perhaps(&then), perhaps(&other));
+            return quote!(#condition #guard { #then } #other);
         }
         let cond = &branch.cond;
         let other = (!other.is_empty()).then(|| quote!(else { #other }));
@@ -338,7 +360,7 @@ impl Slicer<'_> {
             return subject;
         }
         if arms.iter().any(|(_, _, is_known)| !is_known) {
-            let bodies = arms.iter().map(|(_, body, _)| quote!({ #body }));
+            let bodies = arms.iter().map(|(_, body, _)| perhaps(body));
             return quote!(#subject #(#bodies)*);
         }
         let (expr, arms) = (&choice.expr, arms.iter().map(|(head, body, _)| quote!(#head => { #body })));
@@ -358,7 +380,10 @@ impl Slicer<'_> {
             match (body.is_empty(), is_known) {
                 (true, _) => sites,
                 (false, true) => quote!(#sites #(#attributes)* for #pattern in __forall { #body }),
-                (false, false) => quote!(#sites { #body }),
+                (false, false) => {
+                    let body = perhaps(&body);
+                    quote!(#sites #body)
+                }
             }
         } else {
             let sites = self.expr(&looping.expr);
@@ -369,7 +394,10 @@ impl Slicer<'_> {
             match (body.is_empty(), is_known) {
                 (true, _) => sites,
                 (false, true) => quote!(#sites #[allow(unused_variables)] for #pattern in #expr { #body }),
-                (false, false) => quote!(#sites { #body }),
+                (false, false) => {
+                    let body = perhaps(&body);
+                    quote!(#sites #body)
+                }
             }
         };
         self.is_certain = before;

@@ -4,6 +4,7 @@ use crate::{
     access::{ArrayUse, Uses},
     forms::{Visiting, assigns, bound, is_pure, is_visited, visiting},
     names::{Dist, Functions, Kind, Names, base_of, element, name_of},
+    private::Private,
 };
 use proc_macro2::Ident;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +18,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) names: &'a Names,
     pub(crate) functions: &'a Functions,
     uses: &'a Uses,
+    pub(crate) private: &'a Private,
     pub(crate) around: Vec<Visiting>,
     /// Private variables that are not known before the step, and why.
     pub(crate) unknown: BTreeMap<String, String>,
@@ -24,8 +26,14 @@ pub(crate) struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     /// Finds all variables of a step that are not known before it.
-    pub(crate) fn of(body: &Block, names: &'a Names, functions: &'a Functions, uses: &'a Uses) -> Self {
-        let mut facts = Self { names, functions, uses, around: Vec::new(), unknown: BTreeMap::new() };
+    pub(crate) fn of(
+        body: &Block,
+        names: &'a Names,
+        functions: &'a Functions,
+        uses: &'a Uses,
+        private: &'a Private,
+    ) -> Self {
+        let mut facts = Self { names, functions, uses, private, around: Vec::new(), unknown: BTreeMap::new() };
         loop {
             let before = facts.unknown.len();
             Taint { facts: &mut facts, under: None, is_cut: false }.visit_block(body);
@@ -101,12 +109,23 @@ impl<'ast> Visit<'ast> for Known<'_, '_> {
                 if self.facts.functions.contains_key(&word) {
                     self.find(format!("it depends on what `{word}` returns"));
                 }
+                if self.facts.private.is_changed(&word) {
+                    self.find(format!("it depends on what `{word}` changes whenever it is called"));
+                }
                 if matches!(word.as_str(), "owner" | "owned") {
                     let parts: Vec<&Expr> = call.args.iter().filter_map(element).flat_map(|(_, at)| at).collect();
                     for at in parts {
                         self.visit_expr(at);
                     }
                     return;
+                }
+                visit::visit_expr(self, expr);
+            }
+            Expr::MethodCall(call) => {
+                if let Some(base) = base_of(&call.receiver)
+                    && let Some(why) = self.facts.private.refuses(base, &call.method)
+                {
+                    self.find(why);
                 }
                 visit::visit_expr(self, expr);
             }
@@ -191,6 +210,12 @@ impl<'ast> Visit<'ast> for Taint<'_, '_> {
             }
             Expr::MethodCall(call) if !is_pure(&call.method) => {
                 let receiver: Vec<Ident> = base_of(&call.receiver).cloned().into_iter().collect();
+                if let Some(base) = receiver.first()
+                    && self.facts.private.refuses(base, &call.method).is_some()
+                {
+                    let why = format!("which `{}` changes for good", call.method);
+                    self.facts.unknown.entry(base.to_string()).or_insert(why);
+                }
                 if call.args.is_empty() {
                     self.set(receiver, None);
                 } else {

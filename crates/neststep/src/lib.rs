@@ -4,7 +4,9 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod combining;
 mod declare;
+mod differing;
 mod elements;
 mod forall;
 mod forms;
@@ -14,6 +16,7 @@ mod known;
 mod lower;
 mod names;
 mod plan;
+mod private;
 mod program;
 mod steps;
 mod tokens;

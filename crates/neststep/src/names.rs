@@ -174,6 +174,8 @@ pub(crate) struct Name {
     pub(crate) kind: Kind,
     /// In how many loops of the function it was declared.
     pub(crate) loops: usize,
+    /// And in how many nesting steps.
+    pub(crate) level: usize,
 }
 
 pub(crate) type Names = HashMap<String, Name>;

@@ -6,12 +6,14 @@
 
 use crate::{
     access::{Scan, Uses},
-    forms::{bound, collect_words, is_whole},
+    combining::{Combine, combines},
+    differing::differing,
     inspect::{Inspector, inspector},
-    names::{Functions, Kind, Name, Names, Strategy, arguments, attribute, base_of, element, kind},
+    names::{Functions, Kind, Name, Names, arguments, attribute, kind},
+    private::Private,
 };
-use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use proc_macro2::{TokenStream, TokenTree};
+use quote::quote;
 use std::collections::{BTreeSet, HashMap};
 use syn::{
     Block, Error, Expr, ExprBlock, Meta, Pat, Stmt, parse_quote,
@@ -19,13 +21,6 @@ use syn::{
     visit::{self, Visit},
     visit_mut::{self, VisitMut},
 };
-
-/// One entry of a `combine` list.
-#[derive(Clone, Debug)]
-pub(crate) struct Combine {
-    pub(crate) name: Ident,
-    pub(crate) strategy: Strategy,
-}
 
 /// A step without subgroups.
 #[derive(Debug)]
@@ -111,59 +106,16 @@ impl VisitMut for Numbers {
 }
 
 /// Plans a function. `names` has its parameters.
-pub(crate) fn plan(body: &mut Block, names: Names, functions: &Functions) -> Plan {
+pub(crate) fn plan(body: &mut Block, names: Names, functions: &Functions, private: &Private) -> Plan {
     Numbers(0).visit_block_mut(body);
     let mut declared = Declared { names, errors: Vec::new(), level: 0, loops: 0 };
     declared.visit_block(body);
     let Declared { names, errors, .. } = declared;
     let mut plan = Plan { names, errors, ..Plan::default() };
-    let mut planner = Planner { plan: &mut plan, functions, mirrored: BTreeSet::new() };
+    let mut planner = Planner { plan: &mut plan, functions, private, mirrored: BTreeSet::new(), level: 0 };
     planner.block(body, None);
     plan.differing = differing(body, &plan.names);
     plan
-}
-
-/// Private variables that get values made of the rank, of elements, or of each other. It is a guess for a warning.
-fn differing(body: &Block, names: &Names) -> BTreeSet<String> {
-    struct Find<'a>(BTreeSet<String>, &'a Names);
-    impl Find<'_> {
-        fn differs(&self, expr: &Expr) -> bool {
-            let mut words = Vec::new();
-            collect_words(expr.to_token_stream(), &mut words);
-            let has = |what: &str| words.iter().any(|word| word == what);
-            let is_element = words
-                .iter()
-                .any(|word| matches!(self.1.get(&word.to_string()).map(|name| &name.kind), Some(Kind::Dist(_))))
-                && !has("len");
-            has("rank") && has("__group") || is_element || words.iter().any(|word| self.0.contains(&word.to_string()))
-        }
-    }
-    impl<'ast> Visit<'ast> for Find<'_> {
-        fn visit_local(&mut self, local: &'ast syn::Local) {
-            if local.init.as_ref().is_some_and(|init| self.differs(&init.expr)) {
-                self.0.extend(bound(&local.pat).iter().map(ToString::to_string));
-            }
-            visit::visit_local(self, local);
-        }
-
-        fn visit_expr_assign(&mut self, assign: &'ast syn::ExprAssign) {
-            if self.differs(&assign.right)
-                && let Some(name) = base_of(&assign.left)
-                && !self.1.contains_key(&name.to_string())
-            {
-                self.0.insert(name.to_string());
-            }
-            visit::visit_expr_assign(self, assign);
-        }
-    }
-    let mut find = Find(BTreeSet::new(), names);
-    loop {
-        let before = find.0.len();
-        find.visit_block(body);
-        if find.0.len() == before {
-            return find.0;
-        }
-    }
 }
 
 /// Collects the declarations of a function, each of which has a name of its own.
@@ -183,7 +135,7 @@ impl<'ast> Visit<'ast> for Declared {
             match kind(attribute, &typed.ty, false, self.level) {
                 Ok(kind) => {
                     let name = &name.ident;
-                    let entry = Name { kind, loops: self.loops };
+                    let entry = Name { kind, loops: self.loops, level: self.level };
                     if self.names.insert(name.to_string(), entry).is_some() {
                         let message =
                             format!("`{name}` is shared already; each shared name of a function is declared once");
@@ -233,8 +185,11 @@ struct Around<'a> {
 struct Planner<'a> {
     plan: &'a mut Plan,
     functions: &'a Functions,
+    private: &'a Private,
     /// Arrays for which there was a `mirror` somewhere before.
     mirrored: BTreeSet<String>,
+    /// In how many nesting steps the statement at hand is.
+    level: usize,
 }
 
 /// The number of a loop, which an attribute carries.
@@ -303,7 +258,9 @@ impl Planner<'_> {
                             self.0.leaf(step, Vec::new());
                         } else {
                             self.0.combine(step);
+                            self.0.level += 1;
                             self.0.block(&step.block, None);
+                            self.0.level -= 1;
                         }
                     }
                     Expr::Closure(_) => {
@@ -388,17 +345,33 @@ impl Planner<'_> {
                     .filter(|name| asked.contains(name) || self.mirrored.contains(**name))
                     .map(|name| (*name).clone()),
             );
-            match inspector(&step.block, &self.plan.names, self.functions, &uses, &skipped) {
+            match inspector(&step.block, &self.plan.names, self.functions, &uses, self.private, &skipped) {
                 Ok(inspector) if inspector.arrays.is_empty() => {}
                 Ok(inspector) => made = Some(inspector),
                 Err(errors) => self.plan.errors.extend(errors),
             }
+        }
+        let fetched = made.iter().flat_map(|inspector| &inspector.arrays);
+        let outer: Vec<String> = self.of_outer_groups(fetched.chain(uses.stored()));
+        for name in outer {
+            let message = format!(
+                "`{name}` belongs to the group around this nesting step, and only that group moves its elements; begin \
+                 the nesting step with `sh part: [T]</> = import({name}[..]);`, and end it with `export(part);`"
+            );
+            self.plan.errors.push(Error::new(step.attrs[0].path().span(), message));
         }
         // A mirror in this step is for the next one.
         self.mirrored =
             uses.arrays.iter().filter(|(_, array)| array.is_mirrored).map(|(name, _)| name.clone()).collect();
         let leaf = Leaf { uses, inspector: made, combine, is_open: false, before: Vec::new(), mirrored: asked };
         self.plan.leaves.insert(number, leaf);
+    }
+
+    /// Those arrays among these that were declared outside of the nesting step at hand.
+    fn of_outer_groups<'a>(&self, names: impl Iterator<Item = &'a String>) -> Vec<String> {
+        let is_outer = |name: &&String| self.plan.names.get(*name).is_some_and(|name| name.level < self.level);
+        let outer: BTreeSet<&String> = names.filter(is_outer).collect();
+        outer.into_iter().cloned().collect()
     }
 
     fn check_array(&mut self, name: &str, array: &crate::access::ArrayUse) {
@@ -409,6 +382,13 @@ impl Planner<'_> {
         }
         if !dist.op.combines() {
             return;
+        }
+        if let (crate::names::Op::Function(_), Some(&place)) = (&dist.op, array.assigns.first()) {
+            let message = format!(
+                "elements of `{name}` combine by a function, which has no neutral value; an element is changed by \
+                 `{name}[i] = f({name}[i], x)` with that function, and never assigned otherwise"
+            );
+            self.plan.errors.push(Error::new(place, message));
         }
         if let Some(passed) = array.passed {
             let message = format!(
@@ -492,46 +472,4 @@ impl Planner<'_> {
 fn is_quiet(uses: &Uses) -> bool {
     let uses_shared = !uses.arrays.is_empty() || !uses.replicas.is_empty() || !uses.volatiles.is_empty();
     !uses_shared && !uses.calls && !uses.asks && !uses.jumps && uses.steps.is_none() && uses.errors.is_empty()
-}
-
-/// Reads a `combine` list: `a<=>, b<+ : k>, size[..]<+ : pre[..]>`.
-fn combines(tokens: TokenStream) -> syn::Result<Vec<Combine>> {
-    let mut list = Vec::new();
-    let mut tokens = tokens.into_iter().peekable();
-    while let Some(token) = tokens.next() {
-        let TokenTree::Ident(name) = token else {
-            return Err(Error::new(token.span(), "a list of `variable<operator>` or `variable<operator : target>`"));
-        };
-        if matches!(tokens.peek(), Some(TokenTree::Group(_))) {
-            tokens.next();
-        }
-        match tokens.next() {
-            Some(TokenTree::Punct(mark)) if mark.as_char() == '<' => {}
-            _ => return Err(Error::new(name.span(), "say how it combines: `<+>`, `<?>`, `<+ : target>`")),
-        }
-        let mut inner = Vec::new();
-        loop {
-            match tokens.next() {
-                Some(TokenTree::Punct(mark)) if mark.as_char() == '>' => break,
-                Some(token) => inner.push(token),
-                None => return Err(Error::new(name.span(), "its `<` is never closed by `>`")),
-            }
-        }
-        let mut strategy = Strategy::parse(inner.into_iter().collect());
-        if let Some(target) = &strategy.prefix
-            && let Ok(place) = syn::parse2::<Expr>(target.clone())
-            && let Some((whole, at)) = element(&place)
-            && matches!(at[..], [at] if is_whole(at))
-        {
-            // `pre[..]` is all of `pre`.
-            strategy.prefix = Some(whole.to_token_stream());
-        }
-        list.push(Combine { name, strategy });
-        match tokens.next() {
-            Some(TokenTree::Punct(mark)) if mark.as_char() == ',' => {}
-            None => break,
-            Some(other) => return Err(Error::new(other.span(), "a comma comes between two of the list")),
-        }
-    }
-    Ok(list)
 }

@@ -6,6 +6,7 @@ use crate::{
     lower::{Lower, at},
     names::{Functions, Kind, Name, Names, Signature, attribute, kind},
     plan::plan,
+    private::Private,
     tokens::{self, group},
 };
 use proc_macro2::{Ident, TokenStream};
@@ -130,21 +131,24 @@ fn function(mut function: ItemFn, functions: &Functions, errors: &mut Vec<Error>
             Kind::Volatile { .. } => quote!(()),
         };
         *typed.ty = Type::Verbatim(ty);
-        names.insert(name.to_string(), Name { kind, loops: 0 });
+        names.insert(name.to_string(), Name { kind, loops: 0, level: 0 });
     }
     if arrays.len() > 1 {
         let words = arrays.iter().map(ToString::to_string);
         let each = quote!(#((::core::ptr::from_ref(#arrays).cast::<()>(), #words)),*);
         checks.extend(quote_spanned!(spot=> ::superstep::neststep::check_apart(&[#each]);));
     }
+    let private = Private::of(&function);
     jumps::take_out(&mut function.block, &function.sig.output, errors);
-    let mut plan = plan(&mut function.block, names, functions);
+    let mut plan = plan(&mut function.block, names, functions, &private);
     errors.append(&mut plan.errors);
     let mut lower = Lower::new(&plan, functions);
     let flags = lower.flags();
     lower.visit_block_mut(&mut function.block);
     errors.append(&mut lower.errors);
     let stmts = std::mem::take(&mut function.block.stmts);
+    // Of a body that is not there, nothing more is said.
+    let quiet = (errors.len() > before).then(|| quote!(#[allow(unused)]));
     let body = if errors.len() > before {
         quote!({ ::core::panic!() })
     } else {
@@ -161,6 +165,7 @@ fn function(mut function: ItemFn, functions: &Functions, errors: &mut Vec<Error>
     if signature.ident != "main" {
         return quote! {
             #(#attributes)*
+            #quiet
             #[allow(unused_assignments, unused_braces, clippy::semicolon_if_nothing_returned)]
             #visibility #signature #body
         };

@@ -2,10 +2,11 @@
 
 use crate::{
     access::Scan,
+    combining::Combine,
     forms::collect_words,
     lower::{Lower, at, call, is_call, with},
     names::{Kind, Name, Section, arguments, attribute, element, section},
-    plan::{Combine, Leaf, how, number},
+    plan::{Leaf, how, number},
     tokens::group,
 };
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};

@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result, place};
 use fabric::Failure;
 use std::{
     any::{Any, TypeId},
-    cell::RefCell,
+    cell::{Cell, RefCell},
     panic::{self, AssertUnwindSafe},
     sync::Once,
     thread,
@@ -18,6 +18,8 @@ use std::{
 
 thread_local! {
     static LAST: RefCell<Option<Noted>> = const { RefCell::new(None) };
+    /// Whether nobody is to hear of a panic.
+    static IS_SILENT: Cell<bool> = const { Cell::new(false) };
 }
 
 /// What the hook has seen of a panic.
@@ -45,6 +47,9 @@ pub(crate) fn note_places() {
     ONCE.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
+            if IS_SILENT.get() {
+                return;
+            }
             if let Some(location) = info.location().filter(|_| fabric::threads::is_processor()) {
                 let (what, text) = said(info.payload());
                 let noted = Noted { what, text: text.map(ToOwned::to_owned), place: place(location) };
@@ -124,6 +129,13 @@ pub(crate) fn quietly(run: impl FnOnce()) {
     if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(run)) {
         std::mem::forget(payload);
     }
+}
+
+/// Tries code of the program whose panic means nothing: nobody hears of it.
+pub(crate) fn attempt(run: impl FnOnce()) {
+    let before = IS_SILENT.replace(true);
+    quietly(run);
+    IS_SILENT.set(before);
 }
 
 /// Forgets what was noted of a panic that is over.

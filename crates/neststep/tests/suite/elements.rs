@@ -2,9 +2,18 @@
 
 use neststep::neststep;
 use superstep::{
-    Block, Cyclic, ErrorKind,
-    testing::{everywhere, failing, on_sizes},
+    Block, Check, Cyclic, ErrorKind,
+    testing::{everywhere, failing, for_each, on_sizes},
 };
+
+/// It has no copy, and needs none.
+struct Grid(usize);
+
+impl Grid {
+    fn place(&self, row: usize, column: usize) -> usize {
+        row * self.0 + column
+    }
+}
 
 neststep! {
     fn gathered(sh a: [i64]</>, sh out: [i64]<%>, keys: &[usize]) {
@@ -33,6 +42,33 @@ neststep! {
     /// The first part of a condition guards the element in the second one, and what follows.
     fn guarded(sh a: [i64]</>, sh b: [i64]</>) {
         step forall (i, a) { b[i] = 0; if i > 0 && a[i - 1] > 1 { b[i] += a[i - 1]; } }
+    }
+
+    /// What may never be reached may be wrong.
+    fn never_reached(sh a: [i64]</>, at: &[usize]) -> i64 {
+        let mut sum = 0;
+        step for k in 0..4 {
+            if a[k] > 5 { sum += a[at[k]]; }
+            match a[k] { 9 => sum += a[at[k] - 1], _ => {} }
+            if a[k] > 5 && a[at[k + 1]] > 0 { sum += 1; }
+        }
+        sum
+    }
+
+    /// Methods that the macro knows nothing of lead to an index, and generators do.
+    fn methods_lead(sh a: [i64]</>, grid: &Grid, mut places: std::vec::IntoIter<usize>) -> Vec<i64> {
+        let mut seen = Vec::new();
+        step for row in 0..2 {
+            seen.push(a[grid.place(row, 1)]);
+            seen.push(a[places.next().unwrap()]);
+        }
+        seen.push(places.len() as i64);
+        seen
+    }
+
+    /// Elements that combine are assigned by several.
+    fn assigned_by_all(sh<+> a: [usize]</>) {
+        step a[3] = $ + 1;
     }
 
     /// What has an effect in an index happens once, and what is assigned comes before the index.
@@ -357,5 +393,60 @@ fn the_known_part_of_a_condition_guards_the_rest() {
         a.forall_mut(|i, x| *x = i as i64);
         guarded(g, &a, &b);
         assert_eq!(g.step(|s| s.mirror(&b, ..))[..], [0, 0, 0, 2, 3]);
+    });
+}
+
+#[test]
+fn what_the_inspector_meets_alone_is_no_error() {
+    everywhere(|g| {
+        let a = g.array::<i64, Block>(8);
+        a.forall_mut(|i, x| *x = i as i64);
+        // The last two do not exist, and the conditions never let anybody come there.
+        assert_eq!(never_reached(g, &a, &[1, 2]), 0);
+    });
+    on_sizes(&[1, 2, 3], |g| {
+        let a = g.array::<i64, Block>(8);
+        a.forall_mut(|i, x| *x = i as i64 + 6);
+        assert_eq!(never_reached(g, &a, &[1, 2, 3, 4, 5]), 7 + 8 + 9 + 10 + 9 + 4);
+    });
+}
+
+/// And where the step does come there, it is the step's own panic.
+#[test]
+fn what_the_step_meets_is_its_own_error() {
+    let claim = |g: &mut superstep::Group| {
+        let a = g.array::<i64, Block>(8);
+        a.forall_mut(|_, x| *x = 6);
+        never_reached(g, &a, &[1, 2])
+    };
+    failing(&[1, 2], claim, |context, error| {
+        assert_eq!(error.kind(), ErrorKind::Panicked, "{context}: {error}");
+        assert!(error.to_string().contains("elements.rs"), "{context}: {error}");
+    });
+}
+
+#[test]
+fn methods_and_generators_lead_to_an_index() {
+    everywhere(|g| {
+        let a = g.array::<i64, Block>(8);
+        a.forall_mut(|i, x| *x = 10 * i as i64);
+        assert_eq!(methods_lead(g, &a, &Grid(3), vec![7, 0, 5].into_iter()), [10, 70, 40, 0, 1]);
+    });
+}
+
+/// It is no conflict either: the operator says what becomes of it.
+#[test]
+fn several_assign_an_element_that_combines() {
+    let claim = |g: &mut superstep::Group| {
+        let a = g.array::<usize, Block>(5).combining(superstep::Sum);
+        a.forall_mut(|_, x| *x = 7);
+        assigned_by_all(g, &a);
+        let p = g.size();
+        assert_eq!(g.step(|s| s.mirror(&a, ..))[..], [7, 7, 7, p * (p + 1) / 2, 7]);
+    };
+    everywhere(claim);
+    for_each(&[2, 3, 4], |config, context| {
+        let outcome = config.clone().check(Check::Conflicts).run(claim);
+        assert!(outcome.is_ok(), "{context}: {outcome:?}");
     });
 }

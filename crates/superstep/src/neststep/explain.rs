@@ -2,7 +2,7 @@
 
 use crate::{
     engine::Step,
-    error::{Error, ErrorKind},
+    error::{Error, ErrorKind, place},
 };
 use fabric::settings;
 use std::{fmt::Display, sync::OnceLock};
@@ -20,6 +20,7 @@ fn is_asked() -> bool {
 /// One line on the standard error stream, if anything happened.
 pub(super) fn explain(s: &Step, count: usize, (verb, what): (&str, &str), name: impl Display) {
     if count > 0 && is_asked() {
-        eprintln!("neststep: {s:?}: rank {} {verb} {count} {what} of `{name}`", s.rank());
+        let site = place(s.core.site());
+        eprintln!("neststep: {s:?}: rank {} {verb} {count} {what} of `{name}` ({site})", s.rank());
     }
 }

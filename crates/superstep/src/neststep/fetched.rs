@@ -9,6 +9,7 @@ use super::{
 use crate::{
     engine::{Combine, Element, Pending, Step},
     memory::{Array, Distribution, Place, Section, Span},
+    panics,
 };
 use rustc_hash::FxHashMap;
 use std::{
@@ -32,6 +33,22 @@ type PendingSections<T> = Vec<Pending<Vec<T>>>;
 pub fn inspect(inspector: impl Fn()) {
     inspector();
 }
+
+/// Runs a part of an inspector to which the step may never come. If it panics, the step would at the same place, if it
+/// came there: so nothing more is asked for, and nobody hears of it.
+pub fn perhaps(part: impl FnOnce()) {
+    panics::attempt(part);
+}
+
+/// What has methods that may be called before the step as well, to see what has to be fetched: nothing of it changes
+/// behind a shared reference, as a `Cell` or a channel does. Where a program ends here, it calls the method before the
+/// step, and keeps what it returns in a variable.
+pub trait MayBeCalledTwice {}
+
+impl<T: Sync + ?Sized> MayBeCalledTwice for T {}
+
+/// Refuses anything else.
+pub fn called_twice(_: &(impl MayBeCalledTwice + ?Sized)) {}
 
 impl Wanted {
     /// Begins with room that an earlier step has left.

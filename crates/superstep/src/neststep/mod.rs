@@ -17,7 +17,7 @@ mod state;
 mod var;
 
 pub use cells::Cells;
-pub use fetched::{Fetched, Wanted, inspect};
+pub use fetched::{Fetched, MayBeCalledTwice, Wanted, called_twice, inspect, perhaps};
 pub use flow::{Attempt, Flow, FromRest, choice, copied, weights};
 pub use own::Marks;
 pub use owned::{Here, Inspect, owned, owned_in, owned_places};

@@ -365,7 +365,9 @@ impl<T: Element> Port<T> {
                     let what = format!("elements of `{}` combine by a function and are not assigned", self.name());
                     refuse(ErrorKind::Conflict, &what, Location::caller());
                 };
-                s.scatter_one(a, at, none, Any);
+                let mut cleared = a.loose(Any, Some(none));
+                a.collect_loose(&mut cleared, at.iter().copied(), &[]);
+                s.scatter_loose(a, cleared);
             }
             s.scatter(a, at, values, op);
             self.added.send(s, a, op);

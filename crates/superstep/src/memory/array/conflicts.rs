@@ -19,7 +19,8 @@ impl Stamps {
         deliveries: &[Box<Delivery<T>>],
         len: usize,
     ) -> Option<(usize, [Party; 2])> {
-        let assigns = |batch: &&Batch<T>| batch.operator.rule == Rule::Any;
+        // Who has no note means to: it clears what is combined in the same step.
+        let assigns = |batch: &&Batch<T>| batch.operator.rule == Rule::Any && batch.note != 0;
         let counts = deliveries.iter().map(|delivery| delivery.batches.iter().filter(assigns).count());
         // Nobody gets in the way of a member that writes alone, unless it has a permutation.
         let is_alone = counts.clone().filter(|&count| count > 0).count() < 2;
