@@ -27,6 +27,8 @@ done
 cd "$work/tree"
 export CARGO_TARGET_DIR="$work/target" SUPERSTEP_TEST_SEEDS=1 SUPERSTEP_TEST_MOST=4 \
   SUPERSTEP_RANDOM_CASES=${SUPERSTEP_RANDOM_CASES:-60}
+# Nobody debugs a mutant, and what says nothing about lines is linked sooner.
+export CARGO_PROFILE_DEV_DEBUG=0
 # A mutant that waits for ever says so, and is caught by that.
 export SUPERSTEP_WAIT_LIMIT=60
 

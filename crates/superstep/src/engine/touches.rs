@@ -97,5 +97,6 @@ mod tests {
         assert!(read(&[0, 7]).is_err() && read(&[0, 5, 3]).is_err() && read(&[0, 1, 3, 3]).is_err());
         assert!(read(&[0, u64::MAX]).is_err() && read(&[0, u64::MAX - 1, 2]).is_err());
         assert!(read(&[0, 1, 2, -2i64 as u64]).is_err());
+        assert!(read(&[0, 5, 1, 0]).is_ok() && read(&[0, 5, 2, 0]).is_err(), "two elements are apart");
     }
 }

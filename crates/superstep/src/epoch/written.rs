@@ -282,6 +282,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_alone_in_a_letter_has_the_shorter_header_if_its_numbers_fit() {
+        let len = |first| {
+            let mut letter = WrittenLetter::default();
+            letter.parcel(Header { tag: Tag::Answers, names: [1, 0], first }).0.extend_from_slice(&[1, 2]);
+            letter.finish(0).len()
+        };
+        assert_eq!(len(3), WORD + LONE_HEADER + 2);
+        assert_eq!(len(1 << 56), WORD + HEADER + 2);
+    }
+
+    #[test]
     fn a_letter_is_read_as_it_was_written_and_a_series_has_one_header() {
         let mut parcels = Vec::new();
         let taken = read(&Rc::new(whole()), &Methods::default(), |parcel| parcels.push(in_words(parcel))).unwrap();

@@ -1,7 +1,7 @@
 //! Who joins which subgroup (G2 to G4).
 
 use crate::{SEVERAL, SIZES, check, everywhere, is_everybodys, on_sizes};
-use superstep::{By, Each, ErrorKind, Every, Group, Split, Sum, Weighted};
+use superstep::{By, Each, ErrorKind, Every, Group, Local, Split, Sum, Weighted};
 
 /// The ranks in the parent of those in my subgroup, and what it is called.
 fn members(g: &mut Group, how: Split<'_>) -> Option<(usize, Vec<usize>)> {
@@ -234,5 +234,19 @@ fn a_choice_and_another_split_in_one_place_are_a_split_mismatch() {
         let error = g.try_split(how, |_| ()).unwrap_err();
         assert!(error.is_divergence(), "{error}");
         is_everybodys(g, &error);
+    });
+}
+
+/// G5: nothing of a subgroup is left, though a handle to something that it has made is kept.
+#[test]
+fn what_a_subgroup_has_made_ends_with_it() {
+    everywhere(|g| {
+        let alive = std::rc::Rc::new(());
+        let kept = g.split(2, |sub| {
+            sub.object(std::rc::Rc::clone(&alive));
+            Local(sub.object(0))
+        });
+        assert_eq!(std::rc::Rc::strong_count(&alive), 1);
+        drop(kept);
     });
 }
