@@ -45,31 +45,37 @@ echo "== for $minutes minutes, $shards shards that hold $all in all, seed $seed"
 first=(--test-package superstep-fabric --test-package superstep --cargo-arg=--lib --cargo-arg=--test=contract
   --cargo-arg=--test=random -- -- --skip processes_are)
 second=(--test-package superstep --cargo-arg=--test=suite --cargo-arg=--test=faults -- -- --skip elsewhere)
-# Meets the mutants of one shard with one of the commands.
+# Meets some mutants with one of the commands: where to keep what comes of it, which ones, a bar, and the command.
 declare -A baseline
 meet() {
-  local shard=$1 out=$2 code=0
-  shift 2
+  local out=$1 chosen=() code=0
+  shift
+  while [ "$1" != "|" ]; do chosen+=("$1"); shift; done
+  shift
   # The same command must pass without a change first, once: else a mistake in it would catch every mutant. It ends with
   # 4 if it does not, with 2 if mutants are left, and with 3 if one ran out of time, which is a way to be caught.
-  cargo mutants --workspace --in-place --timeout 120 --no-shuffle --shard "$shard/$shards" --sharding round-robin \
-    --baseline "${baseline[$*]:-run}" --iterate --output "$out" "${which[@]}" "$@" >>"$out.log" 2>&1 || code=$?
+  cargo mutants --workspace --in-place --timeout 120 --no-shuffle "${chosen[@]}" --baseline "${baseline[$*]:-run}" \
+    --output "$out" "${which[@]}" "$@" >>"$out.log" 2>&1 || code=$?
   [[ $code =~ ^[023]$ ]] || { tail -n 20 "$out.log"; exit 1; }
   baseline[$*]=skip
+}
+# The mutants of a list, and no others.
+by_name() {
+  while read -r name; do printf -- '--re\n^%s$\n' "$(sed 's/[][\\.*+?(){}|^$]/\\&/g' <<<"$name")"; done <"$1"
 }
 end=$((SECONDS + 60 * minutes)) met=0 unviable=0
 touch "$work/found/missed.txt"
 for shard in $(seq 0 $((shards - 1)) | shuf --random-source=<(yes "$seed")); do
   [ $SECONDS -lt $end ] || break
   out=$work/found/$shard
-  mkdir "$out"
-  meet "$shard" "$out" "${first[@]}"
+  mkdir "$out" "$out/left"
+  meet "$out" --shard "$shard/$shards" --sharding round-robin "|" "${first[@]}"
   lists=$out/mutants.out
   met=$((met + $(cat "$lists"/{caught,timeout,missed}.txt | wc -l))) unviable=$((unviable + $(wc -l <"$lists/unviable.txt")))
-  # With --iterate only those that are left are met again, and those that ran out of time, unless they count as caught.
-  cat "$lists/timeout.txt" >>"$lists/caught.txt"
-  [ ! -s "$lists/missed.txt" ] || meet "$shard" "$out" "${second[@]}"
-  cat "$lists/missed.txt" >>"$work/found/missed.txt"
+  [ -s "$lists/missed.txt" ] || continue
+  mapfile -t left < <(by_name "$lists/missed.txt")
+  meet "$out/left" "${left[@]}" "|" "${second[@]}"
+  cat "$out/left/mutants.out/missed.txt" >>"$work/found/missed.txt"
 done
 
 echo "== not caught"

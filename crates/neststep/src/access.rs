@@ -25,6 +25,8 @@ pub(crate) struct ArrayUse {
     pub(crate) section_reads: usize,
     pub(crate) assigns: Vec<Span>,
     pub(crate) adds: Vec<Span>,
+    /// Whether elements are combined inside of a closure.
+    adds_inside: bool,
     pub(crate) section_writes: usize,
     /// Whether it is handed to a function.
     pub(crate) passed: Option<Span>,
@@ -59,6 +61,11 @@ impl ArrayUse {
     pub(crate) fn mixes(&self) -> bool {
         let assigns = !self.assigns.is_empty() || self.own_writes > 0 || self.section_writes > 0;
         assigns && !self.adds.is_empty()
+    }
+
+    /// Whether a variable of the step counts what is combined.
+    pub(crate) fn counts(&self) -> bool {
+        !self.adds.is_empty() && !self.adds_inside && !self.tracks() && !self.mixes()
     }
 
     pub(crate) fn fetches(&self) -> bool {
@@ -102,11 +109,13 @@ pub(crate) struct Scan<'a> {
     pub(crate) around: Vec<Visiting>,
     pub(crate) uses: Uses,
     has_ref_mut: bool,
+    /// Whether this is in a closure.
+    is_inside: bool,
 }
 
 impl<'a> Scan<'a> {
     pub(crate) fn new(names: &'a Names, functions: &'a Functions) -> Self {
-        Self { names, functions, around: Vec::new(), uses: Uses::default(), has_ref_mut: false }
+        Self { names, functions, around: Vec::new(), uses: Uses::default(), has_ref_mut: false, is_inside: false }
     }
 
     pub(crate) fn finish(mut self) -> Uses {
@@ -167,11 +176,15 @@ impl<'a> Scan<'a> {
         let span = at.first().map_or_else(|| name.span(), syn::spanned::Spanned::span);
         let is_own = is_visited(&self.around, name, at);
         let is_section = at.iter().any(|at| section(at).is_some());
+        let is_inside = self.is_inside;
         let array = self.array(name);
         match (is_section, is_own && !is_added) {
             (true, _) => array.section_writes += 1,
             (false, true) => array.own_writes += 1,
-            (false, false) if is_added => array.adds.push(span),
+            (false, false) if is_added => {
+                array.adds.push(span);
+                array.adds_inside |= is_inside;
+            }
             (false, false) => array.assigns.push(span),
         }
         for at in at {
@@ -296,9 +309,9 @@ impl<'ast> Visit<'ast> for Scan<'_> {
             }
             Expr::Closure(closure) => {
                 // Its `return` is its own.
-                let jumps = self.uses.jumps;
+                let (jumps, is_inside) = (self.uses.jumps, std::mem::replace(&mut self.is_inside, true));
                 visit::visit_expr_closure(self, closure);
-                self.uses.jumps = jumps;
+                (self.uses.jumps, self.is_inside) = (jumps, is_inside);
             }
             _ => visit::visit_expr(self, expr),
         }

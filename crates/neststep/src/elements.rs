@@ -48,13 +48,13 @@ impl Lower<'_> {
             let read = call(name, "get", span, place);
             return quote_spanned!(spot=> (*&#read));
         }
-        let (port, fetched) = (with(name, "port"), with(name, "in"));
+        let (port, fetched, next) = (with(name, "port"), with(name, "in"), with(name, "next"));
         let is_fetched = leaf.inspector.as_ref().is_some_and(|inspector| inspector.arrays.contains(&word));
         // A place that can only be read.
         let value = |read: TokenStream| quote_spanned!(spot=> (*&#read));
         match (is_fetched, array.tracks()) {
-            (true, true) => value(call(fetched, "get_own", span, quote!(#name, &#port, #place, #op))),
-            (true, false) => value(call(fetched, "get", span, quote!(#name, &#port, #place))),
+            (true, true) => value(call(fetched, "get_own", span, quote!(&mut #next, #name, &#port, #place, #op))),
+            (true, false) => value(call(fetched, "get", span, quote!(&mut #next, #name, &#port, #place))),
             (false, _) => value(call(port, "get", span, quote!(#name, #place, #op))),
         }
     }
@@ -131,7 +131,8 @@ impl Lower<'_> {
             (true, _) => call(name, "set", span, quote!(#place, #value)),
             (false, true) => {
                 let op = dist.op_tokens();
-                call(port, "add", span, quote!(#name, #place, #value, #op))
+                let by = if leaf.uses.arrays[&word].counts() { with(name, "adding") } else { port };
+                call(by, "add", span, quote!(#name, #place, #value, #op))
             }
             (false, false) => call(port, "assign", span, quote!(#name, #place, #value)),
         }

@@ -19,7 +19,9 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use std::collections::{BTreeMap, BTreeSet};
 use syn::{
-    Block, Error, Expr, Stmt,
+    Block, Error, Expr, Stmt, Token,
+    parse::Parser,
+    punctuated::Punctuated,
     spanned::Spanned,
     visit::{self, Visit},
 };
@@ -35,13 +37,16 @@ pub(crate) struct Inspector {
     pub(crate) looks: BTreeSet<String>,
 }
 
+/// What an inspector asks for: an element, one in each round of a loop, or a section.
+pub(crate) const WANTS: [&str; 3] = ["__want", "__want_each", "__want_section"];
+
 /// All words of an inspector, without the arrays whose elements it asks for.
 fn looks(code: TokenStream, found: &mut BTreeSet<String>) {
     let mut is_request = false;
     for token in code {
         match token {
             TokenTree::Ident(word) => {
-                is_request = word == "__want" || word == "__want_section";
+                is_request = WANTS.iter().any(|want| word == want);
                 found.insert(word.to_string());
             }
             TokenTree::Group(group) if is_request => {
@@ -58,6 +63,21 @@ fn looks(code: TokenStream, found: &mut BTreeSet<String>) {
             TokenTree::Group(group) => looks(group.stream(), found),
             _ => {}
         }
+    }
+}
+
+/// The list, the array and the place, if all that a loop does is to ask for one element.
+fn only_want(body: &TokenStream) -> Option<[TokenStream; 3]> {
+    let tokens: Vec<TokenTree> = body.clone().into_iter().collect();
+    let [TokenTree::Ident(want), TokenTree::Punct(_), TokenTree::Group(parts), TokenTree::Punct(_)] = &tokens[..]
+    else {
+        return None;
+    };
+    let parts = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(parts.stream()).ok()?;
+    let parts: Vec<Expr> = parts.into_iter().collect();
+    match &parts[..] {
+        [list, array, place] if want == "__want" => Some([quote!(#list), quote!(#array), quote!(#place)]),
+        _ => None,
     }
 }
 
@@ -390,10 +410,9 @@ impl Slicer<'_> {
             let is_known = self.facts.unknown(&looping.expr).is_none();
             self.is_certain = is_known;
             let body = self.block(&looping.body);
-            let (pattern, expr) = (&looping.pat, &looping.expr);
             match (body.is_empty(), is_known) {
                 (true, _) => sites,
-                (false, true) => quote!(#sites #[allow(unused_variables)] for #pattern in #expr { #body }),
+                (false, true) => Self::repeated(&sites, looping, &body),
                 (false, false) => {
                     let body = perhaps(&body);
                     quote!(#sites #body)
@@ -402,6 +421,16 @@ impl Slicer<'_> {
         };
         self.is_certain = before;
         made
+    }
+
+    /// A loop whose rounds are known.
+    fn repeated(sites: &TokenStream, looping: &syn::ExprForLoop, body: &TokenStream) -> TokenStream {
+        let (pattern, expr) = (&looping.pat, &looping.expr);
+        if let Some([list, array, place]) = only_want(body) {
+            let places = quote!(::core::iter::IntoIterator::into_iter(#expr), |#pattern| #place);
+            return quote!(#sites __want_each!(#list, #array, ::core::iter::Iterator::map(#places)););
+        }
+        quote!(#sites #[allow(unused_variables)] for #pattern in #expr { #body })
     }
 
     /// An element, or a section, that is read.

@@ -2,6 +2,7 @@
 
 use crate::{
     forms::{Visiting, assigns, collect_words, is_pure, macro_arguments},
+    inspect::WANTS,
     names::{Dist, Functions, Kind, Replica, attribute, base_of, element, name_of},
     plan::{Plan, loop_number, step_of},
     tokens::group,
@@ -126,16 +127,20 @@ impl VisitMut for Lower<'_> {
                     }
                     continue;
                 }
-                Stmt::Macro(mac) if mac.mac.path.is_ident("__want") || mac.mac.path.is_ident("__want_section") => {
-                    let is_section = mac.mac.path.is_ident("__want_section");
+                Stmt::Macro(mac) if WANTS.iter().any(|want| mac.mac.path.is_ident(want)) => {
+                    let verb = mac.mac.path.get_ident().map(ToString::to_string).unwrap_or_default();
                     let parts = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(mac.mac.tokens.clone());
                     if let Ok(parts) = parts
                         && let [wanted, array, place] = &parts.into_iter().collect::<Vec<_>>()[..]
                     {
                         let spot = at(array.span());
                         let place = self.lowered(place);
-                        let verb = Ident::new(if is_section { "want_section" } else { "want" }, spot);
-                        let tokens = quote_spanned!(spot=> #wanted.#verb(#array, #place););
+                        let verb = Ident::new(verb.trim_start_matches('_'), spot);
+                        let tokens = quote_spanned!(spot=> {
+                            #[allow(unused_variables)]
+                            let __place = #place;
+                            #wanted.#verb(#array, __place);
+                        });
                         stmts.push(Stmt::Expr(Expr::Verbatim(tokens), None));
                     }
                     continue;

@@ -191,6 +191,11 @@ impl Lower<'_> {
                 fetched.extend(quote!(let #found = ::superstep::neststep::Fetched::new(#list, #got);));
             }
         }
+        for word in &inspector.arrays {
+            let name = name(word);
+            let (found, next) = (with(&name, "in"), with(&name, "next"));
+            fetched.extend(quote!(#[allow(unused_variables, unused_mut)] let mut #next = #found.cursor();));
+        }
         let code = &inspector.code;
         match syn::parse2::<Block>(quote!({ #code })) {
             Ok(mut code) => {
@@ -279,6 +284,11 @@ impl Lower<'_> {
             tracks.extend(quote!(#port.begin(#is_tracking);));
             if array.mixes() {
                 tracks.extend(quote!(#port.mix();));
+            }
+            if array.counts() {
+                let adding = with(&name, "adding");
+                tracks.extend(quote!(#[allow(unused_mut)] let mut #adding = #port.adding();));
+                give_back.extend(quote!(#adding.end();));
             }
             if leaf.inspector.as_ref().is_some_and(|inspector| inspector.arrays.contains(word)) {
                 give_back.extend(quote!(#fetched.give_back(&#port);));

@@ -33,6 +33,8 @@ mod tests {
     #[test]
     fn other_bytes_have_another_number() {
         assert_ne!(mix(0, b"a"), mix(0, b"b"));
+        assert_ne!(mix(0, b"a"), mix(1, b"a"));
+        assert_ne!(mix(!0, b"a"), mix(!0, b"b"));
         assert_ne!(mix(0, b"a"), mix(0, b"a\0"));
     }
 }

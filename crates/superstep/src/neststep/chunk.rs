@@ -27,6 +27,17 @@ impl<const N: usize> Chunk<N> {
         true
     }
 
+    /// All of its room, and how many indices there are in it.
+    pub(super) fn room(&self) -> (&[Cell<usize>], usize) {
+        (&self.at, self.filled.get())
+    }
+
+    /// Says how many there are, where somebody has put them into the room.
+    #[inline]
+    pub(super) fn fill(&self, count: usize) {
+        self.filled.set(count.min(N));
+    }
+
     pub(super) fn len(&self) -> usize {
         self.filled.get()
     }

@@ -3,6 +3,7 @@
 use super::{
     chunk::Chunk,
     explain::explain,
+    listed::Listed,
     port::{Port, line, section_of},
     state::refuse,
 };
@@ -13,14 +14,14 @@ use crate::{
 };
 use rustc_hash::FxHashMap;
 use std::{
-    cell::{Cell, OnceCell, RefCell},
+    cell::{OnceCell, RefCell},
     panic::Location,
 };
 
 /// What a step will read of one array: filled by the inspector, which walks the step's loops before it begins.
 #[derive(Debug)]
 pub struct Wanted {
-    at: RefCell<Vec<usize>>,
+    at: RefCell<Listed>,
     /// The last ones.
     chunk: Chunk<128>,
     sections: RefCell<Vec<Span>>,
@@ -53,24 +54,32 @@ pub fn called_twice(_: &(impl MayBeCalledTwice + ?Sized)) {}
 impl Wanted {
     /// Begins with room that an earlier step has left.
     pub fn new<T: Element>(port: &Port<T>) -> Self {
-        Self { at: RefCell::new(port.spare_indices()), chunk: Chunk::new(), sections: RefCell::default() }
+        Self { at: RefCell::new(port.spare_list()), chunk: Chunk::new(), sections: RefCell::default() }
     }
 
     /// Asks for an element. One that does not exist is for the step itself to complain of.
     #[inline]
     pub fn want<T: Element, D: Distribution, const N: usize>(&self, a: &Array<T, D, N>, at: impl Place<N>) {
-        let (at, shape) = (at.indices(), a.shape());
-        let mut index = 0;
-        for dimension in 0..N {
-            if at[dimension] >= shape[dimension] {
-                return;
-            }
-            index = index * shape[dimension] + at[dimension];
-        }
+        let Some(index) = number(a, at) else { return };
         if !self.chunk.push(index) {
             self.empty_chunk();
             self.chunk.push(index);
         }
+    }
+
+    /// Asks for the elements of a loop, which asks for nothing else. In the place of one that does not exist it asks
+    /// for the first one.
+    #[inline]
+    pub fn want_each<T: Element, D: Distribution, P: Place<N>, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        places: impl Iterator<Item = P>,
+    ) {
+        if a.is_empty() {
+            return;
+        }
+        self.empty_chunk();
+        self.at.borrow_mut().extend(places.map(|at| number(a, at).unwrap_or_default()));
     }
 
     #[inline(never)]
@@ -114,20 +123,46 @@ impl Wanted {
         self.empty_chunk();
         let at = self.at.borrow();
         explain(s, at.len(), ("fetches", "elements"), port.name());
-        (!at.is_empty()).then(|| s.gather_into(a, &at, port.spare_values()))
+        (at.len() > 0).then(|| match &*at {
+            Listed::Short(at) => s.gather_listed(a, at, port.spare_values()),
+            Listed::Long(at) => s.gather_into(a, at, port.spare_values()),
+        })
     }
+}
+
+/// The number of an element in row-major order, if it exists.
+#[inline]
+fn number<T: Element, D: Distribution, const N: usize>(a: &Array<T, D, N>, at: impl Place<N>) -> Option<usize> {
+    let (at, shape) = (at.indices(), a.shape());
+    let mut index = 0;
+    for dimension in 0..N {
+        if at[dimension] >= shape[dimension] {
+            return None;
+        }
+        index = index * shape[dimension] + at[dimension];
+    }
+    Some(index)
 }
 
 /// What came of it. The step reads its elements in the order in which the inspector has asked for them, so that the
 /// next one is nearly always where the last one ended.
 #[derive(Debug)]
 pub struct Fetched<T: Element> {
-    at: Vec<usize>,
+    at: Listed,
     values: Vec<T>,
-    next: Cell<usize>,
     /// Where each index is, once an element was not the next one.
     places: OnceCell<FxHashMap<usize, usize>>,
     sections: Vec<(Span, Vec<T>)>,
+}
+
+/// Where a step reads what it has fetched: the element that comes next. It is a variable of the step, so that a loop
+/// keeps all of it in registers.
+#[derive(Debug)]
+pub struct Cursor<'a, T> {
+    /// What was asked for, where that is in 32 bits each.
+    at: &'a [u32],
+    values: &'a [T],
+    next: usize,
 }
 
 impl<T: Element> Fetched<T> {
@@ -137,7 +172,6 @@ impl<T: Element> Fetched<T> {
         Self {
             at: at.into_inner(),
             values: values.unwrap_or_default(),
-            next: Cell::new(0),
             places: OnceCell::new(),
             sections: spans.into_inner().into_iter().zip(sections).collect(),
         }
@@ -145,15 +179,25 @@ impl<T: Element> Fetched<T> {
 
     /// Nothing was asked for.
     pub fn none() -> Self {
-        Self { at: Vec::new(), values: Vec::new(), next: Cell::new(0), places: OnceCell::new(), sections: Vec::new() }
+        Self { at: Listed::Long(Vec::new()), values: Vec::new(), places: OnceCell::new(), sections: Vec::new() }
+    }
+
+    /// Where a step begins to read.
+    pub fn cursor(&self) -> Cursor<'_, T> {
+        Cursor { at: self.at.short(), values: &self.values, next: 0 }
     }
 
     /// The element as it was before the step.
     #[inline]
     #[track_caller]
-    pub fn get<D: Distribution, const N: usize>(&self, a: &Array<T, D, N>, port: &Port<T>, at: impl Place<N>) -> T {
-        let (index, site) = (line(a, at), Location::caller());
-        self.next_one(index).unwrap_or_else(|| self.find(a, port, index, site))
+    pub fn get<D: Distribution, const N: usize>(
+        &self,
+        cursor: &mut Cursor<'_, T>,
+        a: &Array<T, D, N>,
+        port: &Port<T>,
+        at: impl Place<N>,
+    ) -> T {
+        self.look(cursor, a, port, line(a, at), Location::caller())
     }
 
     /// The element as this processor sees it, which may have written it in this step.
@@ -161,41 +205,56 @@ impl<T: Element> Fetched<T> {
     #[track_caller]
     pub fn get_own<D: Distribution, const N: usize>(
         &self,
+        cursor: &mut Cursor<'_, T>,
         a: &Array<T, D, N>,
         port: &Port<T>,
         at: impl Place<N>,
         op: impl Combine<T>,
     ) -> T {
         let (index, site) = (line(a, at), Location::caller());
-        port.own(index, op, || self.next_one(index).unwrap_or_else(|| self.find(a, port, index, site)))
+        port.own(index, op, || self.look(cursor, a, port, index, site))
     }
 
     #[inline]
-    fn next_one(&self, index: usize) -> Option<T> {
-        let next = self.next.get();
-        if self.at.get(next) == Some(&index) {
-            self.next.set(next + 1);
-            return self.values.get(next).copied();
-        }
-        None
-    }
-
-    /// The element, wherever it is: the value depends on the index alone.
-    #[cold]
-    fn find<D: Distribution, const N: usize>(
+    fn look<D: Distribution, const N: usize>(
         &self,
+        cursor: &mut Cursor<'_, T>,
         a: &Array<T, D, N>,
         port: &Port<T>,
         index: usize,
         site: &Location<'_>,
     ) -> T {
-        let places = self.places.get_or_init(|| self.at.iter().enumerate().map(|(at, &index)| (index, at)).collect());
-        if let Some(&at) = places.get(&index) {
-            // From here on the next one may be right again.
-            self.next.set(at + 1);
-            return self.values[at];
+        if let (Some(&at), Some(&value)) = (cursor.at.get(cursor.next), cursor.values.get(cursor.next))
+            && at as usize == index
+        {
+            cursor.next += 1;
+            return value;
         }
-        port.elsewhere(a, index, site)
+        let (value, next) = self.find(cursor.next, a, port, index, site);
+        cursor.next = next;
+        value
+    }
+
+    /// The element, wherever it is: the value depends on the index alone. And where the next one may be then.
+    #[cold]
+    #[inline(never)]
+    fn find<D: Distribution, const N: usize>(
+        &self,
+        next: usize,
+        a: &Array<T, D, N>,
+        port: &Port<T>,
+        index: usize,
+        site: &Location<'_>,
+    ) -> (T, usize) {
+        if self.at.get(next) == Some(index) {
+            return (self.values[next], next + 1);
+        }
+        let places = self.places.get_or_init(|| self.at.iter().enumerate().map(|(at, index)| (index, at)).collect());
+        match places.get(&index) {
+            // From here on the next one may be right again.
+            Some(&at) => (self.values[at], at + 1),
+            None => (port.elsewhere(a, index, site), next),
+        }
     }
 
     /// A section as it was before the step, with what this processor has written to it since.

@@ -10,14 +10,16 @@ mod chunk;
 mod explain;
 mod fetched;
 mod flow;
+mod listed;
 mod own;
 mod owned;
 mod port;
 mod state;
 mod var;
 
+pub use added::Adding;
 pub use cells::Cells;
-pub use fetched::{Fetched, MayBeCalledTwice, Wanted, called_twice, inspect, perhaps};
+pub use fetched::{Cursor, Fetched, MayBeCalledTwice, Wanted, called_twice, inspect, perhaps};
 pub use flow::{Attempt, Flow, FromRest, choice, copied, weights};
 pub use own::Marks;
 pub use owned::{Here, Inspect, owned, owned_in, owned_places};

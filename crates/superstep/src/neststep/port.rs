@@ -1,8 +1,9 @@
 //! What a processor writes to a distributed array in a step, and what it has mirrored of it.
 
 use super::{
-    added::Added,
+    added::{Added, Adding},
     explain::explain,
+    listed::Listed,
     own::{self, Marks, Own},
     state::{Mode, bodies, refuse, state},
 };
@@ -36,7 +37,7 @@ pub struct Port<T: Element> {
     /// Sections to be mirrored at the next boundary.
     wanted: RefCell<Vec<Span>>,
     mirrors: RefCell<Vec<Mirrored<T>>>,
-    spare: RefCell<(Vec<usize>, Vec<T>)>,
+    spare: RefCell<(Listed, Vec<T>)>,
 }
 
 struct Mirrored<T> {
@@ -172,8 +173,27 @@ impl<T: Element> Port<T> {
         value: T,
         op: impl Combine<T>,
     ) {
-        let site = Location::caller();
-        let index = self.check(line(a, at), site);
+        self.add_at(a, line(a, at), value, op, Location::caller());
+    }
+
+    /// How a loop contributes to elements that the step does not read.
+    pub fn adding(&self) -> Adding<'_, T> {
+        Adding::new(self, self.len, &self.added)
+    }
+
+    pub(super) fn added(&self) -> &Added<T> {
+        &self.added
+    }
+
+    pub(super) fn add_at<D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        index: usize,
+        value: T,
+        op: impl Combine<T>,
+        site: &'static Location<'static>,
+    ) {
+        let index = self.check(index, site);
         if self.is_tracking.get() {
             self.own.borrow_mut().entry(index).or_insert_with(|| Own::at(site)).add(value);
             if self.is_mixing.get() {
@@ -387,16 +407,15 @@ impl<T: Element> Port<T> {
         mirrors.extend(spans.into_iter().zip(mirrored).map(|(span, values)| Mirrored { body, span, values }));
     }
 
-    pub(super) fn spare_indices(&self) -> Vec<usize> {
-        std::mem::take(&mut self.spare.borrow_mut().0)
+    pub(super) fn spare_list(&self) -> Listed {
+        Listed::for_array(self.len, std::mem::take(&mut self.spare.borrow_mut().0))
     }
 
     pub(super) fn spare_values(&self) -> Vec<T> {
         std::mem::take(&mut self.spare.borrow_mut().1)
     }
 
-    pub(super) fn keep(&self, mut at: Vec<usize>, values: Vec<T>) {
-        at.clear();
+    pub(super) fn keep(&self, at: Listed, values: Vec<T>) {
         *self.spare.borrow_mut() = (at, values);
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     error::Result,
     memory::section::{Section, Span},
 };
-use std::panic::Location;
+use std::{panic::Location, rc::Rc};
 
 impl Step {
     /// Reads the elements with the indices `at`, as they are when this step's writes have been committed.
@@ -108,6 +108,23 @@ impl Step {
             return Err(a.bad_index(first, site));
         }
         Ok(gatherer.finish())
+    }
+
+    /// Gathers like [`gather_into`](Self::gather_into) the elements with these numbers, which exist. The list is handed
+    /// over where it can be read as it is.
+    #[track_caller]
+    pub(crate) fn gather_listed<T: Element, D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        at: &Rc<Vec<u32>>,
+        into: Vec<T>,
+    ) -> Pending<Vec<T>> {
+        let mut gatherer = Gatherer::new(self, a, into, Location::caller()).unwrap_or_else(|error| error.raise());
+        match (&gatherer.at, gatherer.stride) {
+            (Indices::Short(_), None) => gatherer.lend(Rc::clone(at)),
+            _ => at.iter().for_each(|&index| gatherer.push(index as usize)),
+        }
+        gatherer.finish()
     }
 
     /// Gathers element by element: a loop pushes the indices it wants to read.
@@ -318,6 +335,14 @@ impl<'a, T: Element, D: Distribution, const N: usize> Gatherer<'a, T, D, N> {
                 all.push((owner * stride + at) as u32);
             }
             (Indices::Long(all), _) => all.push(at),
+            (Indices::Lent(_), _) => debug_assert!(false, "whoever lends a list pushes nothing"),
+        }
+    }
+
+    /// Asks for what is in a list, and for nothing else.
+    fn lend(&mut self, list: Rc<Vec<u32>>) {
+        if let Indices::Short(places) = std::mem::replace(&mut self.at, Indices::Lent(list)) {
+            self.array.part.pool.spares().places.keep(places);
         }
     }
 
@@ -353,6 +378,7 @@ impl<'a, T: Element, D: Distribution, const N: usize> Gatherer<'a, T, D, N> {
                 all.extend_from_slice(at);
                 return at.iter().all(|&index| index <= last);
             }
+            (Indices::Lent(_), _) => return false,
         }
         seen >> (usize::BITS - 1) == 0
     }
@@ -375,7 +401,7 @@ impl<'a, T: Element, D: Distribution, const N: usize> Gatherer<'a, T, D, N> {
     /// ```
     pub fn finish(self) -> Pending<Vec<T>> {
         let Self { step, array, at, into, site, .. } = self;
-        let is_flat = array.part.flat.is_some() && matches!(at, Indices::Short(_));
+        let is_flat = array.part.flat.is_some() && at.short().is_some();
         Read::begin(step, array, Gather { at, is_flat, places: Vec::new() }, into, site)
     }
 

@@ -28,36 +28,48 @@ use std::{
 /// Elements by their numbers: in 32 bits each, where that is enough for the array.
 pub(super) enum Indices {
     Short(Vec<u32>),
+    /// A list that somebody else keeps.
+    Lent(Rc<Vec<u32>>),
     Long(Vec<usize>),
 }
 
 impl Indices {
-    pub(super) fn len(&self) -> usize {
+    /// The list, if it is one of 32 bits each.
+    pub(super) fn short(&self) -> Option<&[u32]> {
         match self {
-            Self::Short(all) => all.len(),
-            Self::Long(all) => all.len(),
+            Self::Short(all) => Some(all),
+            Self::Lent(all) => Some(all),
+            Self::Long(_) => None,
         }
+    }
+
+    fn long(&self) -> &[usize] {
+        if let Self::Long(all) = self { all } else { &[] }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.short().map_or_else(|| self.long().len(), <[u32]>::len)
     }
 
     /// Visits each in turn; see [`chunks`](fabric::chunks).
     #[inline]
     pub(super) fn each(&self, mut visit: impl FnMut(usize)) {
-        match self {
-            Self::Short(all) => fabric::chunks(all).flatten().for_each(|&index| visit(index as usize)),
-            Self::Long(all) => fabric::chunks(all).flatten().for_each(|&index| visit(index)),
+        match self.short() {
+            Some(all) => fabric::chunks(all).flatten().for_each(|&index| visit(index as usize)),
+            None => fabric::chunks(self.long()).flatten().for_each(|&index| visit(index)),
         }
     }
 
     /// Adds the element that each stands for to a list.
     #[inline]
     pub(super) fn look_up<T>(&self, into: &mut Vec<T>, mut look: impl FnMut(usize) -> T) {
-        match self {
-            Self::Short(all) => {
+        match self.short() {
+            Some(all) => {
                 for chunk in fabric::chunks(all) {
                     into.extend(chunk.iter().map(|&index| look(index as usize)));
                 }
             }
-            Self::Long(all) => into.extend(all.iter().map(|&index| look(index))),
+            None => into.extend(self.long().iter().map(|&index| look(index))),
         }
     }
 }
@@ -227,7 +239,7 @@ impl<T: Element, M: Map> Read<T, M, Gather> {
     /// Loads from parts that were made in one piece: no owner has to be found.
     fn load_flat(&mut self, part: &Part<T, M>) -> Result<Vec<T>> {
         let mut into = self.take_into(self.wanted.at.len());
-        let (Indices::Short(at), Some(flat)) = (&self.wanted.at, part.flat) else { return Err(damaged()) };
+        let (Some(at), Some(flat)) = (self.wanted.at.short(), part.flat) else { return Err(damaged()) };
         let reaches = part.owned.reaches.borrow();
         let all = Flat::of(&reaches).map_err(|refused| lends_nothing("the array", refused, self.site))?;
         if let Some(all) = all {
