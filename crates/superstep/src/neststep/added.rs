@@ -3,23 +3,17 @@
 //! They are collected in chunks that stay in the cache, and each chunk is sorted by owner. So a loop over millions of
 //! keys writes each of them to memory once, as a scatter of them does.
 
-use super::{
-    chunk::Chunk,
-    port::{Port, line},
-};
+use super::chunk::Chunk;
 use crate::{
     engine::{Combine, Element, Step},
-    memory::{Array, Distribution, Loose, Place},
+    memory::{Array, Distribution, Loose},
 };
-use std::{
-    cell::{Cell, RefCell},
-    panic::Location,
-};
+use std::cell::{Cell, RefCell};
 
 pub(super) struct Added<T: Element> {
-    at: Box<Chunk<256>>,
+    pub(super) at: Box<Chunk<256>>,
     /// What is contributed to all, as long as it is the same.
-    one: Cell<Option<T>>,
+    pub(super) one: Cell<Option<T>>,
     rest: RefCell<Rest<T>>,
 }
 
@@ -53,55 +47,9 @@ impl<T: Element> Rest<T> {
     }
 }
 
-/// How a step contributes to elements: a variable of the step, so that a loop keeps in registers how many there are.
-#[derive(Debug)]
-pub struct Adding<'a, T: Element> {
-    port: &'a Port<T>,
-    len: usize,
-    at: &'a [Cell<usize>],
-    filled: usize,
-    one: Option<T>,
-}
-
-impl<'a, T: Element> Adding<'a, T> {
-    pub(super) fn new(port: &'a Port<T>, len: usize, added: &'a Added<T>) -> Self {
-        let (at, filled) = added.at.room();
-        Self { port, len, at, filled, one: added.one.get() }
-    }
-
-    /// Contributes to an element, by the array's own operator.
-    #[inline]
-    #[track_caller]
-    pub fn add<D: Distribution, const N: usize>(
-        &mut self,
-        a: &Array<T, D, N>,
-        at: impl Place<N>,
-        value: T,
-        op: impl Combine<T>,
-    ) {
-        let index = line(a, at);
-        if let (Some(place), true) = (self.at.get(self.filled), index < self.len)
-            && is_same(self.one, value)
-        {
-            place.set(index);
-            self.filled += 1;
-        } else {
-            let added = self.port.added();
-            added.at.fill(self.filled);
-            self.port.add_at(a, index, value, op, Location::caller());
-            (self.filled, self.one) = (added.at.len(), added.one.get());
-        }
-    }
-
-    /// Hands its count back to the port.
-    #[inline]
-    pub fn end(self) {
-        self.port.added().at.fill(self.filled);
-    }
-}
-
+/// Whether a value is the one for all.
 #[inline]
-fn is_same<T: Element>(one: Option<T>, value: T) -> bool {
+pub(super) fn is_same<T: Element>(one: Option<T>, value: T) -> bool {
     one.is_some_and(|one| bytemuck::bytes_of(&one) == bytemuck::bytes_of(&value))
 }
 

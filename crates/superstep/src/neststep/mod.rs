@@ -5,6 +5,7 @@
 //! was read ahead. The boundary hands all of it to one [`Group::step`](crate::Group::step).
 
 mod added;
+mod adding;
 mod cells;
 mod chunk;
 mod explain;
@@ -17,7 +18,7 @@ mod port;
 mod state;
 mod var;
 
-pub use added::Adding;
+pub use adding::Adding;
 pub use cells::Cells;
 pub use fetched::{Cursor, Fetched, MayBeCalledTwice, Wanted, called_twice, inspect, perhaps};
 pub use flow::{Attempt, Flow, FromRest, choice, copied, weights};

@@ -1,7 +1,7 @@
 //! What a processor writes to a distributed array in a step, and what it has mirrored of it.
 
 use super::{
-    added::{Added, Adding},
+    added::Added,
     explain::explain,
     listed::Listed,
     own::{self, Marks, Own},
@@ -176,9 +176,8 @@ impl<T: Element> Port<T> {
         self.add_at(a, line(a, at), value, op, Location::caller());
     }
 
-    /// How a loop contributes to elements that the step does not read.
-    pub fn adding(&self) -> Adding<'_, T> {
-        Adding::new(self, self.len, &self.added)
+    pub(super) fn len(&self) -> usize {
+        self.len
     }
 
     pub(super) fn added(&self) -> &Added<T> {
