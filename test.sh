@@ -42,22 +42,46 @@ RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 say "packages"
 checks/publish.sh --no-verify
 
-say "tests"
-# Two interleavings of each kind, where plain `cargo test` tries four and `campaign.sh` many more: this is for every change.
-export SUPERSTEP_TEST_SEEDS=2
+say "building the tests"
+# One interleaving of each kind, where plain `cargo test` tries four and `campaign.sh` many more: this is for every change.
+export SUPERSTEP_TEST_SEEDS=1
 cargo test --workspace --quiet --no-run
-# Tests wait a good deal, for processes, launchers and limits of time. So there are two lanes of them, by their first letter.
+
+say "tests, and what else needs nothing of them"
+# Tests wait a good deal, for processes, launchers and limits of time, and builds do not. So there are lanes of both, and
+# the tests are dealt out by their first letter.
 logs=$(mktemp -d)
 lane() {
-  local name=$1
+  local name=$1 start=$SECONDS
   shift
-  cargo test --workspace --quiet "$@" >>"$logs/$name" 2>&1 || touch "$logs/failed"
+  "$@" >"$logs/$name" 2>&1 || echo "$name" >>"$logs/failed"
+  printf '%5d s    %s\n' $((SECONDS - start)) "$name" >>"$logs/times"
 }
-lane first --lib --bins --test '[a-p]*' &
-{ lane second --test '[q-z]*' && lane second --doc; } &
+# All of them name the workspace: a package alone would be built once more, with fewer features of what it needs.
+test=(cargo test --workspace --quiet)
+lane "tests a to p" "${test[@]}" --lib --bins --test '[ac-p]*' &
+{
+  lane "tests q to z" "${test[@]}" --test '[q-z]*'
+  lane "examples in the documentation" "${test[@]}" --doc
+} &
+lane "tests of libbsp" "${test[@]}" --test bsp &
+{
+  lane "every schedule of the meeting of threads (loom)" \
+    env RUSTFLAGS="--cfg loom" cargo test --quiet --release --package superstep-fabric --lib --target-dir target/loom loom
+  lane "decoders, with the corpus of what is fuzzed and what is near it" \
+    env RUSTFLAGS="--cfg fuzzing" timeout 1800 cargo test --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzzing
+  lane "other systems, aarch64 in emulation, and the oldest Rust that will do" checks/systems.sh
+} &
 wait
-cat "$logs"/{first,second}
-[ ! -e "$logs/failed" ] || { grep -hE "FAILED|panicked at|^error" "$logs"/{first,second} >&2; exit 1; }
+for log in "$logs"/*; do
+  [ "$log" = "$logs/times" ] || { printf '\n-- %s\n' "$(basename "$log")"; cat "$log"; }
+done
+if [ -e "$logs/failed" ]; then
+  while read -r name; do grep -HE "FAILED|panicked at|^error" "$logs/$name" >&2 || echo "$name" >&2; done <"$logs/failed"
+  exit 1
+fi
+absent=$(grep -h "^NOT CHECKED" "$logs"/other* || true)
+lanes=$(cat "$logs/times")
 rm -r "$logs"
 
 say "examples"
@@ -81,18 +105,7 @@ timeout 1800 cargo test --quiet --package neststep --test suite -- --ignored --t
 say "instructions of loops over local parts"
 bench/instructions.sh
 
-say "every schedule of the meeting of threads (loom)"
-RUSTFLAGS="--cfg loom" cargo test --quiet --release --package superstep-fabric --lib --target-dir target/loom loom
-
-say "decoders, with the corpus of what is fuzzed and what is near it"
-RUSTFLAGS="--cfg fuzzing" timeout 1800 cargo test --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzzing
-
-say "other systems, aarch64 in emulation, and the oldest Rust that will do"
-logs=$(mktemp)
-checks/systems.sh | tee "$logs"
-absent=$(grep "^NOT CHECKED" "$logs" || true)
-rm "$logs"
-
 say "all of it passed, in $SECONDS s"
 printf '%s' "$times"
+printf 'of the tests:\n%s\n' "$lanes"
 printf '%s' "$absent"

@@ -205,6 +205,13 @@ impl VisitMut for Lower<'_> {
                     *expr = Expr::Verbatim(quote!({ #warning #expr }));
                 }
             }
+            Expr::Match(choice) if self.leaf.is_none() => {
+                let warning = self.warning(&choice.expr, &Expr::Match(choice.clone()));
+                visit_mut::visit_expr_mut(self, expr);
+                if let Some(warning) = warning {
+                    *expr = Expr::Verbatim(quote!({ #warning #expr }));
+                }
+            }
             Expr::Assign(_) => self.assign(expr),
             Expr::Binary(binary) if assigns(&binary.op) => self.assign_op(expr),
             Expr::Reference(reference) if reference.mutability.is_some() => self.target(&mut reference.expr),

@@ -6,5 +6,9 @@ neststep::neststep! {
         if odd {
             step { }
         }
+        match $ {
+            0 => step { },
+            _ => {}
+        }
     }
 }
