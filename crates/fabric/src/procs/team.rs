@@ -11,10 +11,12 @@ use super::{
     watch::{Terms, watch},
 };
 use crate::{
+    code,
     failure::Failure,
     mapping::Mapping,
-    sight::Pen,
+    sight::{Pen, hold_sightings, monitor},
     system::{self, without_signals},
+    threads::{self, pool},
 };
 use std::{
     io,
@@ -66,11 +68,7 @@ impl Team {
         let parent = unsafe { libc::getpid() };
         board.seats[0].pid.store(parent, Ordering::Relaxed);
         allow_reach();
-        // What is found out once is found out now: another thread might be about to, and would never come to an end in
-        // the copy.
-        crate::threads::cores();
-        system::allowed();
-        let _directory = crate::code::hold();
+        let _held = hold();
         // Numbers of children that the system forgets by itself may become those of others at any time.
         let are_kept = keeps_ended();
         let mut children: Vec<Child> = Vec::with_capacity(size - 1);
@@ -205,6 +203,15 @@ impl Team {
             children.iter().for_each(Child::kill);
         }
     }
+}
+
+/// Keeps everything as it is that another thread of the library might be about to change: it would never come to an end
+/// in the copy. What is found out once is found out now, for the same reason.
+fn hold() -> impl Sized {
+    threads::cores();
+    threads::finds_fences();
+    system::allowed();
+    (code::hold(), monitor::hold(), hold_sightings(), pool::hold(), system::hold_exits())
 }
 
 /// Lets the processes of a team copy each other's memory, where the system asks for leave.

@@ -21,5 +21,5 @@ pub(crate) use lookout::{Lookout, Report, Verdict};
 pub(crate) use pen::TeamSightings;
 pub use pen::{Pen, Waiting};
 pub use sighting::Sighting;
-pub(crate) use sighting::sightings;
+pub(crate) use sighting::{hold_sightings, sightings};
 pub(crate) use stint::{Stint, UNWINDING, own_task, remember_task};

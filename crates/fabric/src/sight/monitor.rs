@@ -42,6 +42,11 @@ fn lock() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Keeps the runs as they are while the process is forked.
+pub(crate) fn hold() -> impl Sized {
+    lock()
+}
+
 /// A run is watched while this lives.
 pub(crate) struct Guard(Option<u64>);
 

@@ -182,6 +182,14 @@ impl Sighting {
     }
 }
 
+/// Those of the last run.
+static LAST: Mutex<Option<Arc<[Sighting]>>> = Mutex::new(None);
+
+/// Keeps the sightings of the last run as they are while the process is forked.
+pub(crate) fn hold_sightings() -> impl Sized {
+    lock(&LAST)
+}
+
 /// Sightings of more processors than these are not kept from one run to the next.
 const KEPT: usize = 256;
 
@@ -189,7 +197,6 @@ const KEPT: usize = 256;
 /// more: they are some pages of memory, and a run begins in microseconds. Each processor forgets the last one's when it
 /// begins, in its own cache.
 pub(crate) fn sightings(processors: usize) -> Arc<[Sighting]> {
-    static LAST: Mutex<Option<Arc<[Sighting]>>> = Mutex::new(None);
     let mut last = lock(&LAST);
     if let Some(mut kept) = last.take().filter(|kept| kept.len() == processors)
         && Arc::get_mut(&mut kept).is_some()

@@ -45,6 +45,8 @@ mod without;
 
 pub(crate) use image::{Image, Stamp};
 
+#[cfg(all(target_os = "linux", not(miri)))]
+pub(crate) use unix::hold_exits;
 #[cfg(all(unix, not(miri)))]
 pub(crate) use unix::{at_exit, exit_now, flush_streams, host_name, map, unmap, without_signals};
 

@@ -73,6 +73,12 @@ type Call = fn(Option<i32>);
 /// What is to be called when the process ends.
 static AT_EXIT: Mutex<Vec<Call>> = Mutex::new(Vec::new());
 
+/// Keeps what is to be called as it is while the process is forked.
+#[cfg(target_os = "linux")]
+pub(crate) fn hold_exits() -> impl Sized {
+    lock(&AT_EXIT)
+}
+
 /// Lets a function be called when the process ends, those that came last first, with the code if it is known: that of
 /// C that is not GNU's does not say it.
 pub(crate) fn at_exit(call: Call) {

@@ -22,6 +22,11 @@ pub(crate) use alarm::ThreadAlarm;
 pub use pool::{Options, is_processor};
 pub use wait::cores;
 
+/// Finds out now which fences this process has.
+pub(crate) fn finds_fences() {
+    fences::expedited();
+}
+
 use crate::{
     alarm::{Alarm, or_raise},
     circle::Circle,

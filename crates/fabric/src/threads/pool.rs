@@ -104,9 +104,14 @@ pub(crate) fn be_processor() {
     BUSY.set(true);
 }
 
+/// Keeps the workers as they are while the process is forked.
+pub(crate) fn hold() -> impl Sized {
+    lock(&IDLE)
+}
+
 /// Forgets the workers in a process that was forked: only the thread that forked goes on there.
 pub(crate) fn forget_workers() {
-    // Another thread may have held it when the process was forked, and will not give it back.
+    // Another thread may have held it when the program forked by itself, and will not give it back.
     if let Ok(mut idle) = IDLE.try_lock() {
         // The handles have no threads here, so they must not be dropped.
         std::mem::forget(std::mem::take(&mut *idle));

@@ -46,6 +46,15 @@ fn runs_follow_each_other_also_after_one_that_failed() {
     assert!(outcome.is_well(), "{outcome:?}");
 }
 
+/// Other threads begin and end runs at any moment, and hold what they need for that: a forked process does not wait for
+/// it.
+#[test]
+fn processes_are_forked_beside_threads_that_are_busy() {
+    let outcome = forked("beside", 2).run();
+    assert_eq!(outcome.line("beside"), "beside 40", "{outcome:?}");
+    assert!(outcome.is_well(), "{outcome:?}");
+}
+
 /// What was written before the run comes out once, and what each processor writes comes out as well.
 #[test]
 fn everything_that_was_written_comes_out_once() {

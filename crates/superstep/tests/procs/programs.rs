@@ -1,7 +1,12 @@
 //! The programs that the tests start.
 
 use crate::digest::digest;
-use std::{env, process, thread, time::Duration};
+use std::{
+    env, process,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
 use superstep::{Area, Config, Epoch, Fabric, Group, Handle, Sum};
 
 /// Runs the program that the environment names, and ends the process as a program of its own would.
@@ -16,6 +21,10 @@ fn program() {
             println!("numbers {rank} of {size}, {}", if id == process::id() { "here" } else { "elsewhere" });
         }),
         "again" => again(),
+        "beside" => {
+            beside();
+            Ok(())
+        }
         "printing" => printing(),
         "nested" => superstep::run(|g| {
             let inner = Config::new().procs(2).fabric(Fabric::Threads).run(|_| ()).expect_err("it is refused");
@@ -129,6 +138,32 @@ fn calls(g: &mut Group) {
 }
 
 /// Two good runs, and a bad one between them; and a run on threads before and after.
+/// Forks again and again, while other threads begin and end runs of their own.
+fn beside() {
+    let is_over = AtomicBool::new(false);
+    let run = |fabric| {
+        Config::new().procs(2).fabric(fabric).run(|g| {
+            let a = g.paged::<u64, 1>([64], [32]);
+            let object = g.object(0);
+            g.epoch(|e| e.send(0, &object, 1, |sum, _, x| *sum += x));
+            g.step(|s| s.reduce(a.shape()[0], Sum))
+        })
+    };
+    thread::scope(|scope| {
+        for fabric in [Fabric::Threads, Fabric::Sim { seed: 1, shares_memory: true }] {
+            let (run, is_over) = (&run, &is_over);
+            scope.spawn(move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    run(fabric).expect("nobody is in its way");
+                }
+            });
+        }
+        let found: Vec<_> = (0..40).map(|_| run(Fabric::Procs)).collect();
+        is_over.store(true, Ordering::Relaxed);
+        println!("beside {}", found.iter().filter(|found| matches!(found, Ok(128))).count());
+    });
+}
+
 fn again() -> superstep::Result {
     let on_threads = || Config::new().procs(2).fabric(Fabric::Threads).run(|g| g.step(|s| s.reduce(1, Sum)));
     on_threads()?;

@@ -5,13 +5,27 @@
 //! in a process, on pages of the same kind. The lines `pieces` of `superstep bench cohere` show both sides of it.
 
 use fabric::{Lines, Pages};
-use std::{hint::black_box, sync::OnceLock, time::Instant};
+use std::{
+    hint::black_box,
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Instant,
+};
 
 /// The limit in bytes, the same for all threads of a process. Simulated processors have one that does not depend on the
 /// machine, so that their runs can be repeated.
 pub(super) fn lent_from() -> usize {
-    static LIMIT: OnceLock<usize> = OnceLock::new();
-    if fabric::sim::is_here() { SIMULATED } else { *LIMIT.get_or_init(measured) }
+    // Nobody waits for whoever measures: that one may be a thread which a forked process has not.
+    static LIMIT: AtomicUsize = AtomicUsize::new(0);
+    if fabric::sim::is_here() {
+        return SIMULATED;
+    }
+    match LIMIT.load(Ordering::Acquire) {
+        0 => {
+            let found = measured();
+            LIMIT.compare_exchange(0, found, Ordering::AcqRel, Ordering::Acquire).map_or_else(|first| first, |_| found)
+        }
+        known => known,
+    }
 }
 
 /// Pieces of a page each that are copied and lent, and how often.
