@@ -81,7 +81,7 @@ twice() {
 export -f twice
 
 random="$claims --test random -- --nocapture"
-part rounds random-simulated 310 "" "SUPERSTEP_RANDOM_CASES=20000 twice $random simulated_processors"
+part rounds random-simulated 280 "" "SUPERSTEP_RANDOM_CASES=20000 twice $random simulated_processors"
 part rounds random-threads 40 "" "SUPERSTEP_RANDOM_CASES=5000 $random threads_are"
 part rounds random-processes 24 "" "SUPERSTEP_RANDOM_CASES=2000 $random processes_are"
 part rounds random-mistakes 20 "" "SUPERSTEP_RANDOM_CASES=1000 $random a_mistake_ends"
@@ -90,7 +90,7 @@ part rounds random-mpi 20 "" "SUPERSTEP_RANDOM_CASES=100 $random --ignored of_al
 part rounds random-neststep 20 "" "SUPERSTEP_NESTSTEP_PROGRAMS=500 SUPERSTEP_NESTSTEP_SEED=\$SUPERSTEP_RANDOM_SEED $campaign --package neststep --test random -- --nocapture"
 part rounds claims-simulated 10 "" "SUPERSTEP_TEST_SEEDS=4 SUPERSTEP_TEST_SEED=\$((1 + 4 * round)) $claims --test suite -- --skip elsewhere"
 part rounds claims-late 8 "" "SUPERSTEP_TEST_FAULTS=delay,stall SUPERSTEP_TEST_SEEDS=2 SUPERSTEP_TEST_SEED=\$((1 + 2 * round)) $claims --test suite -- --skip elsewhere"
-part once claims-elsewhere 20 "claims" "$claims --test suite -- --nocapture elsewhere &&
+part once claims-elsewhere 15 "claims" "$claims --test suite -- --nocapture elsewhere &&
   $claims --test suite -- --ignored --nocapture counted_on_threads"
 part once claims-mpi 20 "claims" "$claims --test suite -- --ignored --nocapture --test-threads=1 holds_under_open_mpi holds_under_mpich"
 part rounds faults-simulated 10 "" "SUPERSTEP_TEST_SEEDS=20 SUPERSTEP_TEST_SEED=\$((1 + 20 * round)) $claims --test faults -- --nocapture"
@@ -109,8 +109,8 @@ part once bsp 22 "" "$campaign --package superstep-bsp"
 part once miri 20 "parts ran" "checks/miri.sh $((span * 20 / 60000 + 1))"
 part once sanitizers 32 "claims hold|sequences of calls" "checks/sanitizers.sh"
 part once fuzz 66 "" "checks/fuzz.sh $((span * 66 / 1000 / 8 + 1))"
-part once mutants 35 "^caught|: replace|: delete" "checks/mutants.sh $((span * 35 / 60000 + 1))"
-part once soak 25 "supersteps|memory|descriptors|threads" "target/release/superstep soak --minutes $((span * 25 / 60000 + 1))"
+part once mutants 75 "^caught|: replace|: delete" "checks/mutants.sh $((span * 75 / 60000 + 1))"
+part once soak 20 "supersteps|memory|descriptors|threads" "target/release/superstep soak --minutes $((span * 20 / 60000 + 1))"
 part once soak-processes 5 "supersteps|memory|descriptors|threads" "target/release/superstep soak --fabric procs --minutes 1"
 
 if [ ${#asked[@]} -eq 0 ]; then
