@@ -206,7 +206,8 @@ impl VisitMut for Lower<'_> {
                 }
             }
             Expr::Match(choice) if self.leaf.is_none() => {
-                let warning = self.warning(&choice.expr, &Expr::Match(choice.clone()));
+                // What is chosen by may be a step itself, which everybody comes to.
+                let warning = choice.arms.iter().find_map(|arm| self.warning(&choice.expr, &arm.body));
                 visit_mut::visit_expr_mut(self, expr);
                 if let Some(warning) = warning {
                     *expr = Expr::Verbatim(quote!({ #warning #expr }));
