@@ -94,6 +94,18 @@ impl Machine<'_> {
         }
     }
 
+    /// Runs a step on all processors; says whether they leave the loop around it.
+    fn step(&mut self, body: &[Stmt]) -> bool {
+        let mut is_left = false;
+        for rank in 0..self.processors.len() {
+            let leaves = |stmt: &Stmt| matches!(stmt, Stmt::Break(condition) if self.eval(rank, condition) % 2 == 0);
+            let end = body.iter().position(leaves);
+            is_left = end.is_some();
+            self.run(rank, &body[..end.unwrap_or(body.len())]);
+        }
+        is_left
+    }
+
     fn stmt(&mut self, rank: usize, stmt: &Stmt) {
         let lens: Vec<usize> = self.program.arrays.iter().map(|array| array.len).collect();
         let index = |machine: &Self, at: &Expr, len: usize| machine.eval(rank, at).rem_euclid(len as i64) as usize;
@@ -167,6 +179,7 @@ impl Machine<'_> {
                     }
                 }
             }
+            Stmt::Break(_) => {}
         }
     }
 
@@ -224,12 +237,16 @@ impl Machine<'_> {
         }
     }
 
-    fn parts(&mut self, list: &[Part]) {
+    /// Says whether the loop around is left.
+    fn parts(&mut self, list: &[Part]) -> bool {
         for part in list {
             match part {
                 Part::Step(body, combine) => {
-                    (0..self.processors.len()).for_each(|rank| self.run(rank, body));
+                    let is_left = self.step(body);
                     self.boundary(combine);
+                    if is_left {
+                        return true;
+                    }
                 }
                 Part::Private(number, value) => {
                     for rank in 0..self.processors.len() {
@@ -239,23 +256,32 @@ impl Machine<'_> {
                 Part::Repeat(number, count, inner) => {
                     for round in 0..*count {
                         (0..self.processors.len()).for_each(|rank| self.set_loop(rank, *number, round as i64));
-                        self.parts(inner);
+                        if self.parts(inner) {
+                            break;
+                        }
                     }
                 }
-                Part::Nest(count, steps) => self.nest(*count, steps),
+                Part::Nest(count, choice, steps) => self.nest(*count, choice.as_ref(), steps),
             }
         }
+        false
     }
 
     /// Subgroups know only variables of the outer group, which are combined when all are done.
-    fn nest(&mut self, count: usize, steps: &[Vec<Stmt>]) {
+    fn nest(&mut self, count: usize, choice: Option<&Expr>, steps: &[Vec<Stmt>]) {
         let size = self.processors.len();
+        let chosen = |rank: usize| match choice {
+            Some(choice) => self.eval(rank, choice).rem_euclid(count as i64 + 1) as usize,
+            None => rank % count,
+        };
+        let ids: Vec<usize> = (0..size).map(chosen).collect();
         for (rank, me) in self.processors.iter_mut().enumerate() {
-            let others = (0..size).filter(|other| other % count == rank % count).count();
-            (me.rank, me.size, me.id) = (rank / count, others, rank % count);
+            let mut others = (0..size).filter(|&other| ids[other] == ids[rank]);
+            let before = others.clone().take_while(|&other| other < rank).count();
+            (me.rank, me.size, me.id) = (before, others.by_ref().count(), ids[rank]);
         }
         for step in steps {
-            (0..size).for_each(|rank| self.run(rank, step));
+            (0..size).filter(|&rank| ids[rank] < count).for_each(|rank| self.run(rank, step));
         }
         for (rank, me) in self.processors.iter_mut().enumerate() {
             (me.rank, me.size, me.id) = (rank, size, 0);

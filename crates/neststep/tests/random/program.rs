@@ -76,6 +76,8 @@ pub(crate) enum Stmt {
     /// A loop over owned elements: adds each to a private variable, or assigns each.
     SumOwned(usize, usize),
     SetOwned(usize, usize, Expr),
+    /// Leaves the loop around the step, if a value is even that is the same on all processors.
+    Break(Expr),
 }
 
 #[derive(Clone, Debug)]
@@ -84,8 +86,8 @@ pub(crate) enum Part {
     Step(Vec<Stmt>, Vec<(usize, Op, Option<usize>)>),
     Private(usize, Expr),
     Repeat(usize, usize, Vec<Part>),
-    /// Subgroups, a variable of each, and what they do with it.
-    Nest(usize, Vec<Vec<Stmt>>),
+    /// So many subgroups, how each processor chooses one if it does, and their steps. Who chooses none skips them.
+    Nest(usize, Option<Expr>, Vec<Vec<Stmt>>),
 }
 
 #[derive(Clone, Debug)]
@@ -208,6 +210,14 @@ impl Place<'_> {
         }
     }
 
+    /// An expression that is the same on all processors.
+    fn stable(&mut self) -> Expr {
+        let number = Expr::Number(self.random.below(30) as i64);
+        let round = Expr::Loop(self.random.below(self.loops));
+        let size = if self.random.chance(3) { Expr::Size } else { number };
+        Expr::Add(Box::new(round), Box::new(size))
+    }
+
     fn block(&mut self, depth: usize) -> Vec<Stmt> {
         (0..=self.random.below(3)).map(|_| self.stmt(depth)).collect()
     }
@@ -250,7 +260,8 @@ fn part(random: &mut Random, arrays: &[Array], shared: usize, loops: usize, dept
             place.has_arrays = false;
             let count = 1 + place.random.below(3);
             let steps = 1 + place.random.below(2);
-            Part::Nest(count, (0..steps).map(|_| place.block(1)).collect())
+            let choice = place.random.chance(2).then(|| place.expr(1, true));
+            Part::Nest(count, choice, (0..steps).map(|_| place.block(1)).collect())
         }
         3 => {
             // The first two arrays are as long as each other; one goes to the other.
@@ -263,7 +274,11 @@ fn part(random: &mut Random, arrays: &[Array], shared: usize, loops: usize, dept
             Part::Step(body, Vec::new())
         }
         _ => {
-            let body = place.block(2);
+            let mut body = place.block(2);
+            if place.loops > 0 && place.random.chance(3) {
+                let (at, condition) = (place.random.below(body.len() + 1), place.stable());
+                body.insert(at, Stmt::Break(condition));
+            }
             let mut combine = Vec::new();
             if place.random.chance(3) {
                 let number = place.random.below(shared);

@@ -74,6 +74,7 @@ fn stmts(list: &[Stmt], program: &Program, out: &mut String) {
             Stmt::SetOwned(array, number, value) => {
                 format!("forall (i{number}, a{array}) a{array}[i{number}] = {};", text(value))
             }
+            Stmt::Break(condition) => format!("if {} % 2 == 0 {{ break; }}", text(condition)),
         };
         writeln!(out, "{line}").expect("a text can be written");
     }
@@ -100,8 +101,12 @@ fn parts(list: &[Part], program: &Program, out: &mut String) {
                 parts(inner, program, out);
                 out.push_str("}\n");
             }
-            Part::Nest(count, steps) => {
-                writeln!(out, "step<{count}> {{").expect("a text can be written");
+            Part::Nest(count, choice, steps) => {
+                let choice = choice.as_ref().map(|choice| {
+                    let value = expr(choice, program);
+                    format!(", @ = ({value}).rem_euclid({}) as usize", count + 1)
+                });
+                writeln!(out, "step<{count}{}> {{", choice.unwrap_or_default()).expect("a text can be written");
                 for step in steps {
                     out.push_str("step {\n");
                     stmts(step, program, out);
