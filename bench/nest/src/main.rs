@@ -2,6 +2,9 @@
 //!
 //! `cargo run --release -p superstep-nest`
 
+#[path = "../../../crates/neststep/tests/suite/figure3.rs"]
+mod figure3;
+
 use neststep::neststep;
 use std::{hint::black_box, time::Instant};
 use superstep::{Array, Block, Config, Group, Sum};
@@ -101,5 +104,14 @@ fn main() -> superstep::Result {
         let nested = best(g, |g| gather_nested(g, &values, &keys, &mut out));
         assert_eq!(black_box(&out), &found);
         report(g, "gather", by_hand, nested);
+
+        let keys = g.array::<f32, Block>(LEN);
+        keys.forall_mut(|i, x| *x = (figure3::rand(i) % LEN) as f32);
+        let (sorted, expected) = (g.array::<f32, Block>(LEN), g.array::<f32, Block>(LEN));
+        let by_hand = best(g, |g| figure3::quicksort_by_hand(g, &keys, &expected));
+        let nested = best(g, |g| figure3::quicksort(g, &keys, &sorted));
+        assert_eq!(*sorted.local(), *expected.local());
+        assert!(sorted.local().is_sorted());
+        report(g, "quicksort", by_hand, nested);
     })
 }

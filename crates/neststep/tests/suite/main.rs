@@ -7,6 +7,7 @@
 
 mod elements;
 mod elsewhere;
+mod figure3;
 mod mixing;
 mod nesting;
 mod papers;
