@@ -44,10 +44,13 @@ impl<T: Plain> Reach<T> {
     }
 }
 
+/// So many borrows need no list.
+const FEW: usize = 8;
+
 /// All parts of what several owners have in common, readable as one until this is dropped.
 pub struct Flat<'a, T> {
-    /// The borrows on all parts.
-    _loans: Vec<Loan<'a, T>>,
+    /// The borrows on the first parts, for which nothing is allocated, and on the others.
+    _loans: ([Option<Loan<'a, T>>; FEW], Vec<Loan<'a, T>>),
     start: NonNull<T>,
     len: usize,
 }
@@ -60,10 +63,14 @@ impl<'a, T: Plain> Flat<'a, T> {
     /// If one of them is not to be had now.
     pub fn of(reaches: &'a [Option<Reach<T>>]) -> Result<Option<Self>, Refused> {
         let Some(Some(first)) = reaches.first() else { return Ok(None) };
-        let mut loans = Vec::with_capacity(reaches.len());
-        for reach in reaches {
+        let mut loans = ([const { None }; FEW], Vec::new());
+        for (number, reach) in reaches.iter().enumerate() {
             let Some(reach) = reach else { return Ok(None) };
-            loans.push(reach.read(0..reach.len())?);
+            let loan = reach.read(0..reach.len())?;
+            match loans.0.get_mut(number) {
+                Some(first) => *first = Some(loan),
+                None => loans.1.push(loan),
+            }
         }
         // SAFETY: M4: the borrow on the first part stands, so its memory is what it is.
         let memory = unsafe { &*first.core.memory.get() };

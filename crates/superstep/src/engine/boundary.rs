@@ -220,7 +220,9 @@ impl Core {
         let outcome = outcome.and_then(|agreed| agreed);
         if outcome.is_err() {
             // Nothing of it must be found later.
-            panics::quietly(|| self.wire.inbox.borrow_mut().clear());
+            for inbox in [&self.wire.inbox, &self.wire.further] {
+                panics::quietly(|| inbox.borrow_mut().clear());
+            }
         }
         self.renumber(&stayed);
         outcome

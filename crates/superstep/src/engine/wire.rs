@@ -28,6 +28,8 @@ pub(crate) struct Wire {
     has_channels: Cell<bool>,
     pub(super) outbox: RefCell<Outbox>,
     pub(super) inbox: RefCell<Inbox>,
+    /// The trays of further exchanges inside a boundary; kept for its room.
+    pub(super) further: RefCell<Inbox>,
     pub(super) meeting: RefCell<Meeting>,
 }
 
@@ -39,6 +41,7 @@ impl Wire {
             has_channels: Cell::new(false),
             outbox: RefCell::default(),
             inbox: RefCell::default(),
+            further: RefCell::default(),
             meeting: RefCell::default(),
         }
     }
@@ -59,8 +62,8 @@ impl Wire {
     }
 
     /// One more exchange of trays inside a boundary, among those who stayed.
-    pub(super) fn exchange(&self, stayed: &[usize]) -> Result<Inbox> {
-        let (mut circle, mut inbox) = (self.circle.borrow_mut(), Inbox::default());
+    pub(super) fn exchange(&self, stayed: &[usize]) -> Result<RefMut<'_, Inbox>> {
+        let (mut circle, mut inbox) = (self.circle.borrow_mut(), self.further.borrow_mut());
         self.outbox.borrow_mut().post(&mut **circle, stayed)?;
         circle.wait()?;
         inbox.fill(&mut **circle, stayed);
