@@ -2,6 +2,7 @@
 
 use super::operators::{And, Checked, Combine, Max, Min, Or, Product, Sum, Way, Xor, refuse};
 use crate::error::ErrorKind;
+use std::any::TypeId;
 
 macro_rules! orders {
     ($($op:ident $is_better:tt $worst:tt;)*) => { $(
@@ -18,6 +19,11 @@ macro_rules! orders {
             fn may_fail(&self) -> bool {
                 // Comparing numbers cannot; comparing what the program has made may.
                 bounds::<T>().0.is_none()
+            }
+            fn is_exact(&self) -> bool {
+                // What is no number is neither more nor less than others.
+                let is_float = [TypeId::of::<f32>(), TypeId::of::<f64>()].contains(&TypeId::of::<T>());
+                bounds::<T>().0.is_some() && !is_float
             }
         }
     )* };
@@ -42,9 +48,9 @@ fn bounds<T: 'static>() -> (Option<T>, Option<T>) {
     ends
 }
 
-/// An operator that cannot fail on a type of numbers, with the value that changes nothing.
+/// An operator that cannot fail on a type of numbers, with the value that changes nothing, and whether it is exact.
 macro_rules! certain {
-    ($op:ident $type:ty, $identity:expr, |$acc:ident, $with:ident| $combine:expr) => {
+    ($op:ident $type:ty, $identity:expr, $exact:literal, |$acc:ident, $with:ident| $combine:expr) => {
         impl Combine<$type> for $op {
             const WAY: Way<Self, $type> = Way::Made($op);
             fn combine(&self, $acc: &mut $type, $with: &$type) {
@@ -55,6 +61,9 @@ macro_rules! certain {
             }
             fn may_fail(&self) -> bool {
                 false
+            }
+            fn is_exact(&self) -> bool {
+                $exact
             }
         }
     };
@@ -80,16 +89,16 @@ macro_rules! checked {
 
 macro_rules! bitwise {
     ($type:ty, $zeros:expr, $ones:expr) => {
-        certain!(And $type, $ones, |acc, with| *acc &= *with);
-        certain!(Or $type, $zeros, |acc, with| *acc |= *with);
-        certain!(Xor $type, $zeros, |acc, with| *acc ^= *with);
+        certain!(And $type, $ones, true, |acc, with| *acc &= *with);
+        certain!(Or $type, $zeros, true, |acc, with| *acc |= *with);
+        certain!(Xor $type, $zeros, true, |acc, with| *acc ^= *with);
     };
 }
 
 macro_rules! integers {
     ($($type:ty)*) => { $(
-        certain!(Sum $type, 0, |acc, with| *acc = acc.wrapping_add(*with));
-        certain!(Product $type, 1, |acc, with| *acc = acc.wrapping_mul(*with));
+        certain!(Sum $type, 0, true, |acc, with| *acc = acc.wrapping_add(*with));
+        certain!(Product $type, 1, true, |acc, with| *acc = acc.wrapping_mul(*with));
         checked!(Sum "+" $type, 0, checked_add);
         checked!(Product "*" $type, 1, checked_mul);
         bitwise!($type, 0, !0);
@@ -98,8 +107,8 @@ macro_rules! integers {
 
 macro_rules! floats {
     ($($type:ty)*) => { $(
-        certain!(Sum $type, 0.0, |acc, with| *acc += *with);
-        certain!(Product $type, 1.0, |acc, with| *acc *= *with);
+        certain!(Sum $type, 0.0, false, |acc, with| *acc += *with);
+        certain!(Product $type, 1.0, false, |acc, with| *acc *= *with);
     )* };
 }
 

@@ -79,6 +79,12 @@ pub trait Combine<T>: Copy + Send + Sync + 'static {
         true
     }
 
+    /// Whether it makes the same bits of the same values however they are grouped.
+    #[doc(hidden)]
+    fn is_exact(&self) -> bool {
+        false
+    }
+
     /// What tells it from another one of the same type, the same in every process.
     #[doc(hidden)]
     fn mark(&self) -> u64 {
