@@ -41,7 +41,8 @@
 //!   [`get`](Step::get), [`hp_put`](Step::hp_put), [`hp_get`](Step::hp_get), [`send`](Step::send).
 //! - [`Array`]s lie spread over the processors and are read and written by global index: [`update`](Step::update),
 //!   [`mirror`](Step::mirror), [`scatter`](Step::scatter), [`gather`](Step::gather), [`assign`](Step::assign),
-//!   [`permute`](Step::permute); [`guide::arrays`] leads there from a loop over a `Vec`.
+//!   [`permute`](Step::permute); [`guide::arrays`] leads there from a loop over a `Vec`. A [`plan`](Group::plan) reads
+//!   and writes the same elements again and again.
 //! - [`Paged`] arrays are read and written by global index at any time, and [`cohere`](Group::cohere) makes a section
 //!   the same on some processors, and nobody else waits; [`guide::coherence`] says when that pays.
 //! - [`Shared`] variables have a copy on every processor, [`Area`]s are memory that others may put to and get from,
@@ -92,7 +93,7 @@ pub use memory::{Area, Array, Block, Cyclic, Paged, Queue, Shared};
 // What stands in a module of its own can be named here as well, by programs that have no line for each module.
 #[doc(hidden)]
 pub use {
-    arrays::{Gatherer, OneScatterer, Place, Scatterer},
+    arrays::{Gatherer, OneScatterer, Place, Plan, Scatterer},
     distributions::{BlockCyclic, Distribution, Irregular, Tiles},
     epochs::{Answer, Handle, Method, Number, Target, Tuning},
     groups::{Ancestor, By, Every, Split, Splitting, Weighted},
@@ -153,7 +154,7 @@ pub mod distributions {
 /// assert_eq!(far.unwrap(), [0]);
 /// ```
 pub mod arrays {
-    pub use crate::memory::{Array, Edge, Gatherer, Halo, OneScatterer, PendingHalo, Place, Scatterer, Whole};
+    pub use crate::memory::{Array, Edge, Gatherer, Halo, OneScatterer, PendingHalo, Place, Plan, Scatterer, Whole};
 }
 
 /// Sections of arrays and areas: ranges, with a stride or without.

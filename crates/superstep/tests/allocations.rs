@@ -129,6 +129,27 @@ fn writes_to_arrays_allocate_nothing(procs: usize) {
     assert_eq!(asked, 0, "steps of {procs} that write to arrays");
 }
 
+/// P1: gathers and scatters by plans, with and without repetitions, in one piece of memory and in parts.
+fn plans_allocate_nothing(procs: usize) {
+    let make = |g: &mut Group| {
+        let arrays: (Array<u64, Block>, Array<f64, Cyclic>) = (g.array(40_000), g.array(50));
+        let repeated: Vec<usize> = (0..5000).map(|i| (i * 7919 + g.rank()) % 3000 * 13).collect();
+        let few: Vec<usize> = (0..50).rev().collect();
+        let plans = (g.plan(&arrays.0, &repeated), g.plan(&arrays.1, &few));
+        (arrays, plans, (vec![7; 5000], vec![0.5; 50]), (Vec::new(), Vec::new()))
+    };
+    let asked = asked_in_a_thousand(procs, 6, make, |g, (arrays, plans, values, room), _| {
+        let (large, small) = (std::mem::take(&mut room.0), std::mem::take(&mut room.1));
+        *room = g.step(|s| {
+            s.scatter_by(&arrays.0, &plans.0, &values.0, Sum);
+            s.scatter_by(&arrays.1, &plans.1, &values.1, Sum);
+            (s.gather_by_into(&arrays.0, &plans.0, large), s.gather_by_into(&arrays.1, &plans.1, small))
+        });
+        assert_eq!((room.0.len(), room.1.len()), (5000, 50));
+    });
+    assert_eq!(asked, 0, "steps of {procs} that follow plans");
+}
+
 /// Bytes in use after many arrays have come, been written and read, and gone, on every fabric.
 fn arrays_that_are_dropped_are_freed(procs: usize) {
     let fabrics =
@@ -317,6 +338,7 @@ fn a_steady_loop_of_steps_allocates_nothing_and_what_is_dropped_is_freed() {
     for procs in [2, 4] {
         steps_with_nothing_or_numbers_allocate_nothing(procs);
         writes_to_arrays_allocate_nothing(procs);
+        plans_allocate_nothing(procs);
         arrays_that_are_dropped_are_freed(procs);
         irregular_access_takes_at_most_three_times_what_it_moves(procs);
     }

@@ -14,7 +14,7 @@ mod whole;
 
 pub use area::{Area, Source};
 pub use array::{
-    Array, Block, BlockCyclic, Cyclic, Distribution, Edge, Gatherer, Halo, Irregular, OneScatterer, PendingHalo,
+    Array, Block, BlockCyclic, Cyclic, Distribution, Edge, Gatherer, Halo, Irregular, OneScatterer, PendingHalo, Plan,
     Scatterer, Tiles,
 };
 pub(crate) use array::{Divisor, Loose};

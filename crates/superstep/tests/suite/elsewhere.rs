@@ -11,7 +11,7 @@ use crate::{
 use std::{collections::BTreeSet, env, fs, process::Command};
 
 /// Claims that run on threads and in the simulator alone, by the beginning of their names, and why.
-const ONLY_HERE: [(&str, &str); 22] = [
+const ONLY_HERE: [(&str, &str); 24] = [
     ("array_errors::arrays_are_written_while_the_step_counter", "names its fabrics"),
     ("array_life::ten_thousand_arrays", "names its fabrics"),
     ("determinism::a_program_has_the_same_bits", "compares fabrics"),
@@ -31,6 +31,8 @@ const ONLY_HERE: [(&str, &str); 22] = [
     ("groups::the_parent_resumes", "counts in memory that all can see"),
     ("launch::", "names its fabrics"),
     ("paged_coherence::owners_may_write_again", "is about memory that is shared"),
+    ("plans::a_planned_read_takes_as_many", "names its fabrics"),
+    ("plans::no_index_travels", "names its fabrics"),
     ("steps::sixty_four_threads", "names its fabrics"),
     ("steps::the_step_counter_wraps", "names its fabrics"),
     ("table::", "is about the table alone"),

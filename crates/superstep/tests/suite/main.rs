@@ -48,6 +48,7 @@ mod paged_coherence;
 mod paged_flight;
 mod paged_misuse;
 mod pairs;
+mod plans;
 mod queues;
 mod refusals;
 mod shared;

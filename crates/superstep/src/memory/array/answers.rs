@@ -4,11 +4,12 @@
 //! questions:
 //!
 //! ```text
-//! request: item u64 | form u64 | by form: the places, u32 or u64 each; or spans of places: first, step, count, u64
+//! request: item u64 | form u64 | by form: the places, u32 or u64 each; or spans of places: first, step, count, u64;
+//!          or the number of a plan, u64
 //! each answer:  the values
 //! ```
 
-use super::writes::Spares;
+use super::{served::Plans, writes::Spares};
 use crate::{
     engine::{Address, Element, Outbox, Payload, Tag, damaged, decode_into, read_words},
     error::Result,
@@ -20,8 +21,15 @@ pub(super) const SHORT: u64 = 0;
 pub(super) const LONG: u64 = 1;
 pub(super) const SPANS: u64 = 2;
 pub(super) const WHOLE: u64 = 3;
+pub(super) const PLANNED: u64 = 4;
 
-pub(super) fn answer<T: Element>(part: &[T], from: usize, mut request: &[u8], outbox: &mut Outbox) -> Result {
+pub(super) fn answer<T: Element>(
+    part: &[T],
+    plans: &Plans,
+    from: usize,
+    mut request: &[u8],
+    outbox: &mut Outbox,
+) -> Result {
     let [item, form] = read_words(&mut request)?;
     let item = u32::try_from(item).map_err(|_| damaged())?;
     let mut say = |count: usize, write: &mut dyn FnMut(&mut Vec<u8>)| {
@@ -38,12 +46,27 @@ pub(super) fn answer<T: Element>(part: &[T], from: usize, mut request: &[u8], ou
         WHOLE if request.is_empty() => {
             say(part.len(), &mut |out| out.extend_from_slice(bytemuck::cast_slice(part)));
         }
+        PLANNED => {
+            let [number] = read_words(&mut request)?;
+            let plan = plans.find(number)?;
+            let (mut count, mut fits) = (0, true);
+            plan.each_meant(from, |base, places| {
+                count += places.len();
+                fits &= places.last().is_none_or(|&highest| base + (highest as usize) < part.len());
+            });
+            if !fits {
+                return Err(damaged());
+            }
+            say(count, &mut |out| {
+                plan.each_meant(from, |base, places| copy(&part[base..], places, |place| place as usize, out));
+            });
+        }
         _ => return Err(damaged()),
     }
     Ok(())
 }
 
-/// Copies the elements at the places of a request, `B` bytes each, and prefetches the next chunk meanwhile.
+/// Answers with the elements at the places of a request, `B` bytes each.
 fn pick<T: Element, const B: usize>(
     part: &[T],
     request: &[u8],
@@ -54,18 +77,21 @@ fn pick<T: Element, const B: usize>(
     if places.iter().any(|&bytes| place(bytes) >= part.len()) {
         return Err(damaged());
     }
-    let (ahead, mut values) = (Ahead::of(part), [T::zeroed(); CHUNK]);
-    say(places.len(), &mut |out| {
-        let mut later = places.chunks(CHUNK).skip(1);
-        for chunk in fabric::chunks(places) {
-            later.next().unwrap_or_default().iter().for_each(|&bytes| ahead.ask(place(bytes)));
-            for (value, &bytes) in values.iter_mut().zip(chunk) {
-                *value = part[place(bytes)];
-            }
-            out.extend_from_slice(bytemuck::cast_slice(&values[..chunk.len()]));
-        }
-    });
+    say(places.len(), &mut |out| copy(part, places, &place, out));
     Ok(())
+}
+
+/// Copies the elements at some places, and prefetches the next chunk meanwhile.
+fn copy<T: Element, P: Copy>(part: &[T], places: &[P], place: impl Fn(P) -> usize, out: &mut Vec<u8>) {
+    let (ahead, mut values) = (Ahead::of(part), [T::zeroed(); CHUNK]);
+    let mut later = places.chunks(CHUNK).skip(1);
+    for chunk in fabric::chunks(places) {
+        later.next().unwrap_or_default().iter().for_each(|&at| ahead.ask(place(at)));
+        for (value, &at) in values.iter_mut().zip(chunk) {
+            *value = part[place(at)];
+        }
+        out.extend_from_slice(bytemuck::cast_slice(&values[..chunk.len()]));
+    }
 }
 
 fn of_spans<T: Element>(part: &[T], mut request: &[u8]) -> Result<Vec<T>> {

@@ -198,7 +198,7 @@ impl<T: Element> Outgoing<T> {
         self.batches[to].push(batch);
     }
 
-    /// Adds memory that takes the place of a whole part.
+    /// Adds a batch behind everything that was issued before.
     pub(super) fn push_batch(&mut self, to: usize, batch: Batch<T>) {
         self.issue();
         self.push(to, batch);

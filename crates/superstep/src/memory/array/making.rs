@@ -5,6 +5,7 @@ use super::{
     layout::{Distribution, Map},
     operator::Operator,
     part::{Design, Part},
+    served::Plans,
 };
 use crate::{
     engine::{Any, Core, Element, Group, Joint, Occasion, hash_numbers, type_hash},
@@ -105,7 +106,8 @@ impl Group {
         let terms = shape.iter().map(|&extent| extent as u64).chain(distribution.terms());
         let mark = hash_numbers(terms.chain([type_hash::<(T, D, [u8; N])>()]));
         let part = if let Some((region, stride)) = memory(core, &design) {
-            Ok(Part::new(Owned::new(region, core), core.rank(), design, Operator::new(Any), stride))
+            let (owned, plans) = (Owned::new(region, core), Plans::of(core));
+            Ok(Part::new(owned, core.rank(), design, Operator::new(Any), stride, plans))
         } else {
             let (me, here) = (core.rank(), design.lens[core.rank()]);
             Err(format!("the system has no memory for {here} elements of {} on rank {me}", type_name::<T>()))
@@ -176,5 +178,6 @@ fn design<T: Element, D: Distribution, const N: usize>(
     }
     let across = if N == 1 { String::new() } else { format!(" over {} dimensions", D::DISTRIBUTED) };
     let words = format!("array {shape:?} of {} ({distribution:?}{across})", type_name::<T>());
-    Ok(Design { map, inner, len, lens, words, site })
+    let terms = hash_numbers(distribution.terms());
+    Ok(Design { map, inner, len, lens, terms, words, site })
 }

@@ -4,7 +4,8 @@
 //! the verbs of [`scatter`] and [`update`] into [`lanes`], from there as batches to their owners, and are committed by
 //! [`writes`]; reads go through [`gather`] and [`reads`]. [`wire`], [`carried`], [`remote`] and [`answers`] are for
 //! owners that share no memory with the caller. [`whole`] and [`import`] stand on these.
-//! [`conflicts`] looks at what several members write.
+//! [`conflicts`] looks at what several members write. A [`plan`] keeps the [`routes`] of a list of indices, and
+//! [`served`] what others have planned; [`plan_gather`] and [`plan_scatter`] follow them.
 
 mod access;
 mod answers;
@@ -24,9 +25,14 @@ mod making;
 mod operator;
 mod part;
 mod pieces;
+mod plan;
+mod plan_gather;
+mod plan_scatter;
 mod reads;
 mod remote;
+mod routes;
 mod scatter;
+mod served;
 mod tiles;
 mod update;
 mod whole;
@@ -40,5 +46,6 @@ pub use gather::Gatherer;
 pub use halo::{Edge, Halo, PendingHalo};
 pub use layout::Distribution;
 pub(crate) use loose::Loose;
+pub use plan::Plan;
 pub use scatter::{OneScatterer, Scatterer};
 pub use tiles::Tiles;

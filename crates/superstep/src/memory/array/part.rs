@@ -8,6 +8,7 @@ use super::{
     lanes::{Outgoing, WINDOW},
     layout::{Locator, Map, locate},
     operator::Operator,
+    served::Plans,
     wire,
     writes::{self, Batch, Delivery, Pool, Refusal, Replaced},
 };
@@ -42,6 +43,8 @@ pub(super) struct Part<T: Element, M> {
     pub(super) len: usize,
     /// How many elements everybody's part has, by rank.
     pub(super) lens: Vec<usize>,
+    /// A number for the terms of the distribution: with the same shape and type of it, arrays lie alike.
+    pub(super) terms: u64,
     /// How many stretches of 2^32 elements the longest part has.
     pub(super) windows: usize,
     /// How updates combine that name no operator.
@@ -57,6 +60,8 @@ pub(super) struct Part<T: Element, M> {
     /// What is carried to owners in other processes in this boundary.
     pub(super) leaving: RefCell<Vec<Leaving<T>>>,
     pub(super) pool: Pool<T>,
+    /// The plans of the group.
+    plans: Rc<Plans>,
     /// The first owner that has left the group; nobody can serve its elements any more.
     pub(super) lost: Cell<Option<usize>>,
     /// Whether the boundary has been told to flush it.
@@ -83,6 +88,7 @@ pub(super) struct Design<M> {
     pub(super) inner: usize,
     pub(super) len: usize,
     pub(super) lens: Vec<usize>,
+    pub(super) terms: u64,
     pub(super) words: String,
     pub(super) site: &'static Location<'static>,
 }
@@ -94,8 +100,9 @@ impl<T: Element, M: Map> Part<T, M> {
         design: Design<M>,
         operator: Operator<T>,
         stride: Option<usize>,
+        plans: Rc<Plans>,
     ) -> Self {
-        let Design { map, inner, len, lens, words, site } = design;
+        let Design { map, inner, len, lens, terms, words, site } = design;
         let windows = lens.iter().copied().max().unwrap_or(0).div_ceil(WINDOW).max(1);
         let is_straight = stride.is_some_and(|stride| {
             (0..lens.len()).filter(|&rank| lens[rank] > 0).all(|rank| {
@@ -120,6 +127,7 @@ impl<T: Element, M: Map> Part<T, M> {
             by_inner: Divisor::new(inner),
             len,
             lens,
+            terms,
             windows,
             operator: Cell::new(operator),
             incoming: RefCell::default(),
@@ -127,6 +135,7 @@ impl<T: Element, M: Map> Part<T, M> {
             stamps: RefCell::default(),
             leaving: RefCell::default(),
             pool,
+            plans,
             lost: Cell::new(None),
             is_announced: Cell::new(false),
             annex: OnceCell::new(),
@@ -237,7 +246,8 @@ impl<T: Element, M: Map> Receives for Part<T, M> {
             Payload::Bytes(bytes) => {
                 let mut delivery = self.pool.delivery();
                 delivery.from = from;
-                wire::read_batches(bytes, self.owned.region.borrow().len(), &self.pool, &mut delivery)?;
+                let len = self.owned.region.borrow().len();
+                wire::read_batches(bytes, len, (&self.pool, &self.plans), &mut delivery)?;
                 delivery
             }
             Payload::Moved(value) => match value.downcast::<Delivery<T>>() {
@@ -302,7 +312,7 @@ impl<T: Element, M: Map> Commits for Part<T, M> {
 
 impl<T: Element, M: Map> Answers for Part<T, M> {
     fn answer(&self, from: usize, question: &[u8], outbox: &mut Outbox) -> Result {
-        answers::answer(self.owned.region.borrow().as_slice(), from, question, outbox)
+        answers::answer(self.owned.region.borrow().as_slice(), &self.plans, from, question, outbox)
     }
 }
 

@@ -5,13 +5,15 @@
 //!     ONE:     the value, the places, u32 each
 //!     EACH:    the places, the values
 //!     STRETCH: the values
+//!     PLANNED: the plan's number and whether places are repeated, u64 each, the values
 //! ```
 //!
-//! What is long may travel apart from this; then only the value of ONE follows.
+//! What is long may travel apart from this; then only the value of ONE follows, or what says which plan is meant.
 
 use super::{
     operator::Operator,
-    writes::{Batch, Delivery, Pool, Writes},
+    served::Plans,
+    writes::{Batch, Delivery, Planned, Pool, Writes},
 };
 use crate::{
     engine::{Element, damaged, decode_into, read_words},
@@ -22,12 +24,17 @@ use fabric::wire::Writer as _;
 const ONE: u64 = 0;
 const EACH: u64 = 1;
 const STRETCH: u64 = 2;
+const PLANNED: u64 = 3;
 /// Added to a form: places and values do not follow, they are carried.
 const APART: u64 = 1 << 8;
 
 /// How many bytes a batch makes, all of it.
 pub(super) fn length<T: Element>(batch: &Batch<T>) -> usize {
-    let one = if matches!(batch.writes, Writes::One(..)) { size_of::<T>() } else { 0 };
+    let one = match batch.writes {
+        Writes::One(..) => size_of::<T>(),
+        Writes::Planned(..) => 16,
+        _ => 0,
+    };
     HEAD + one + batch.writes.vectors().iter().map(|bytes| bytes.len()).sum::<usize>()
 }
 
@@ -44,6 +51,7 @@ pub(super) fn write_batches<T: Element>(
         let (form, one) = match &batch.writes {
             Writes::One(_, value) => (ONE, bytemuck::bytes_of(value)),
             Writes::Each(..) => (EACH, &[][..]),
+            Writes::Planned(..) => (PLANNED, &[][..]),
             Writes::Stretch(_) | Writes::Whole(_) => (STRETCH, &[][..]),
         };
         let is_carried = is_carried(batch);
@@ -53,6 +61,9 @@ pub(super) fn write_batches<T: Element>(
         out.put([head, batch.base as u64, batch.writes.count() as u64]);
         out.put(operator);
         out.extend_from_slice(one);
+        if let Writes::Planned(planned, _) = &batch.writes {
+            out.put([u64::from(planned.plan), u64::from(planned.is_repeated)]);
+        }
         if !is_carried {
             batch.writes.vectors().iter().for_each(|bytes| out.extend_from_slice(bytes));
         }
@@ -72,7 +83,7 @@ fn take<T: Element>(bytes: &mut &[u8], count: usize, mut into: Vec<T>) -> Result
 pub(super) fn read_batches<T: Element>(
     mut bytes: &[u8],
     len: usize,
-    pool: &Pool<T>,
+    (pool, plans): (&Pool<T>, &Plans),
     delivery: &mut Delivery<T>,
 ) -> Result {
     let mut spares = pool.spares();
@@ -94,6 +105,13 @@ pub(super) fn read_batches<T: Element>(
                 let places = vector(&mut bytes, count, spares.places.take(count), is_apart)?;
                 Writes::Each(places, vector(&mut bytes, count, spares.values.take(count), is_apart)?)
             }
+            PLANNED => {
+                let planned = planned(&mut bytes, plans, (delivery.from, base))?;
+                if planned.places.len() != count {
+                    return Err(damaged());
+                }
+                Writes::Planned(planned, vector(&mut bytes, count, spares.values.take(count), is_apart)?)
+            }
             STRETCH if count <= len => Writes::Stretch(vector(&mut bytes, count, spares.values.take(count), is_apart)?),
             _ => return Err(damaged()),
         };
@@ -104,6 +122,14 @@ pub(super) fn read_batches<T: Element>(
         delivery.batches.push(batch);
     }
     Ok(())
+}
+
+/// The places of a plan that member `from` writes to, from `base` on.
+fn planned(bytes: &mut &[u8], plans: &Plans, (from, base): (usize, usize)) -> Result<Planned> {
+    let [number, is_repeated] = read_words(bytes)?;
+    let is_repeated = is_repeated != 0;
+    let places = plans.find(number)?.places(from, base, is_repeated).ok_or_else(damaged)?;
+    Ok(Planned { places, plan: number as u32, is_repeated })
 }
 
 /// A vector of so many elements: those at the front, or zeros in the place of those that are still to come.
@@ -140,7 +166,7 @@ mod tests {
     fn read(bytes: &[u8], len: usize) -> Result<Vec<Batch<u16>>> {
         let pool = Pool::default();
         let mut delivery = pool.delivery();
-        read_batches(bytes, len, &pool, &mut delivery)?;
+        read_batches(bytes, len, (&pool, &Plans::default()), &mut delivery)?;
         delivery.carried.clear();
         Ok(delivery.batches)
     }

@@ -35,10 +35,22 @@ pub(super) enum Writes<T> {
     One(Vec<u32>, T),
     /// A value for each place.
     Each(Vec<u32>, Vec<T>),
+    /// A value for each place, where a plan has the places.
+    Planned(Planned, Vec<T>),
     /// Values for the places from the base on.
     Stretch(Vec<T>),
     /// The whole part, in memory that can take its place.
     Whole(Buffer<T>),
+}
+
+/// The places that a plan has for one member's writes to one part.
+pub(super) struct Planned {
+    /// Rising.
+    pub(super) places: Arc<Vec<u32>>,
+    /// The number of the plan.
+    pub(super) plan: u32,
+    /// Whether a place stands there as often as it is named.
+    pub(super) is_repeated: bool,
 }
 
 impl<T: Element> Writes<T> {
@@ -46,6 +58,7 @@ impl<T: Element> Writes<T> {
     pub(super) fn count(&self) -> usize {
         match self {
             Self::One(places, _) | Self::Each(places, _) => places.len(),
+            Self::Planned(planned, _) => planned.places.len(),
             Self::Stretch(values) => values.len(),
             Self::Whole(buffer) => buffer.as_slice().len(),
         }
@@ -56,7 +69,7 @@ impl<T: Element> Writes<T> {
         match self {
             Self::One(places, _) => [bytemuck::cast_slice(places), &[]],
             Self::Each(places, values) => [bytemuck::cast_slice(places), bytemuck::cast_slice(values)],
-            Self::Stretch(values) => [&[], bytemuck::cast_slice(values)],
+            Self::Planned(_, values) | Self::Stretch(values) => [&[], bytemuck::cast_slice(values)],
             Self::Whole(buffer) => [&[], bytemuck::cast_slice(buffer.as_slice())],
         }
     }
@@ -66,7 +79,7 @@ impl<T: Element> Writes<T> {
         match self {
             Self::One(places, _) => [bytemuck::cast_slice_mut(places), &mut []],
             Self::Each(places, values) => [bytemuck::cast_slice_mut(places), bytemuck::cast_slice_mut(values)],
-            Self::Stretch(values) => [&mut [], bytemuck::cast_slice_mut(values)],
+            Self::Planned(_, values) | Self::Stretch(values) => [&mut [], bytemuck::cast_slice_mut(values)],
             Self::Whole(buffer) => [&mut [], bytemuck::cast_slice_mut(buffer.as_mut_slice())],
         }
     }
@@ -80,6 +93,10 @@ impl<T: Element> Batch<T> {
         match &self.writes {
             Writes::One(at, _) => highest(at) <= room,
             Writes::Each(at, values) => highest(at) <= room && at.len() == values.len(),
+            Writes::Planned(planned, values) => {
+                // Its places rise.
+                planned.places.last().is_none_or(|&at| (at as usize) < room) && planned.places.len() == values.len()
+            }
             Writes::Stretch(values) => values.len() <= room,
             Writes::Whole(buffer) => self.base == 0 && buffer.as_slice().len() == len,
         }
@@ -94,6 +111,7 @@ impl<T: Element> Batch<T> {
         match &self.writes {
             Writes::One(at, value) => self.operator.apply(Job::One(part, at, value)),
             Writes::Each(at, values) => self.operator.apply(Job::Each(part, at, values)),
+            Writes::Planned(planned, values) => self.operator.apply(Job::Each(part, &planned.places, values)),
             Writes::Stretch(values) => self.operator.apply(Job::Stretch(&mut part[..values.len()], values)),
             Writes::Whole(_) => {}
         }
@@ -105,6 +123,10 @@ impl<T: Element> Batch<T> {
             Writes::One(at, value) => at.iter().try_for_each(|&at| look(self.base + at as usize, value)),
             Writes::Each(at, values) => {
                 at.iter().zip(values).try_for_each(|(&at, value)| look(self.base + at as usize, value))
+            }
+            Writes::Planned(planned, values) => {
+                let mut places = planned.places.iter().zip(values);
+                places.try_for_each(|(&at, value)| look(self.base + at as usize, value))
             }
             Writes::Stretch(values) => {
                 values.iter().enumerate().try_for_each(|(at, value)| look(self.base + at, value))
@@ -284,7 +306,7 @@ impl<T: Element> Spares<T> {
                 self.places.keep(places);
                 self.values.keep(values);
             }
-            Writes::Stretch(values) => self.values.keep(values),
+            Writes::Planned(_, values) | Writes::Stretch(values) => self.values.keep(values),
             Writes::Whole(buffer) => self.buffers.push(buffer),
         }
     }

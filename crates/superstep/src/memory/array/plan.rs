@@ -1,0 +1,218 @@
+//! Plans: who sends what to whom, worked out once (P1, P2).
+
+use super::{
+    Array,
+    layout::Distribution,
+    routes::{Lost, Routes},
+    served::{self, PlanPart, Plans},
+};
+use crate::{
+    engine::{Address, Core, Element, Group, Lease, Occasion, Tag, Tenant as _, hash_numbers, type_hash},
+    error::{ErrorKind, Result},
+    memory::making::make,
+};
+use std::{panic::Location, rc::Rc};
+
+const PLANNING: Occasion = Occasion::new("making of a plan");
+
+/// Where the elements of a list of indices lie, and who sends which of them to whom; see [`Group::plan`].
+///
+/// [`gather_by`](crate::Step::gather_by) and [`scatter_by`](crate::Step::scatter_by) read and write these elements any
+/// number of times. A plan is for the array that it was made with and for every other one of its group with the same
+/// shape and distribution, whatever its elements are. What the array holds may change in every step.
+///
+/// ```
+/// use superstep::{Block, Config, Sum};
+///
+/// let x = Config::new().procs(2).run(|g| {
+///     // Each element becomes the sum of its two neighbours in a ring, ten times.
+///     let x = g.array::<u64, Block>(6);
+///     x.forall_mut(|i, x| *x = i as u64);
+///     let neighbours: Vec<usize> = x.indices().flat_map(|i| [(i + 5) % 6, (i + 1) % 6]).collect();
+///     let plan = g.plan(&x, &neighbours);
+///     for _ in 0..10 {
+///         let around = g.step(|s| s.gather_by(&x, &plan));
+///         for (x, pair) in x.local_mut().iter_mut().zip(around.chunks(2)) { *x = pair[0] + pair[1] }
+///     }
+///     g.step(|s| s.reduce(x.local().iter().sum::<u64>(), Sum))
+/// });
+/// assert_eq!(x.unwrap(), 15 * 1024);
+/// ```
+///
+/// It is made for one distribution, which is part of its type:
+///
+/// ```compile_fail,E0308
+/// use superstep::{Block, Cyclic};
+///
+/// superstep::run(|g| {
+///     let (blocks, dealt) = (g.array::<u8, Block>(4), g.array::<u8, Cyclic>(4));
+///     let plan = g.plan(&blocks, &[1]);
+///     g.step(|s| s.gather_by(&dealt, &plan));
+/// });
+/// ```
+pub struct Plan<D: Distribution, const N: usize = 1> {
+    pub(super) core: Lease,
+    pub(super) part: Rc<PlanPart>,
+    shape: [usize; N],
+    distribution: D,
+    /// As those of the array that it was made with.
+    terms: u64,
+}
+
+impl Group {
+    /// Works out who sends what to whom when the elements of `a` with the indices `at` are read or written.
+    /// Collective; each member has indices of its own, and may have none.
+    ///
+    /// An index may come several times. An array of several dimensions takes row-major numbers, see [`Array::index`].
+    ///
+    /// ```
+    /// use superstep::{Block, Config};
+    ///
+    /// let values = Config::new().procs(3).run(|g| {
+    ///     let squares = g.array::<usize, Block>(10);
+    ///     let plan = g.plan(&squares, &[9, 2, 9]);
+    ///     squares.forall_mut(|i, x| *x = i * i);
+    ///     g.step(|s| s.gather_by(&squares, &plan))
+    /// });
+    /// assert_eq!(values.unwrap(), [81, 4, 81]);
+    /// ```
+    ///
+    /// # Cost
+    ///
+    /// One boundary. Indices are sorted by owner and place: for n of them n operations, or n log n where they are few
+    /// beside the array. Between processes n g for half a word each. It keeps one or two words for each index.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such element, or if another group made the array. [`try_plan`](Self::try_plan) returns the error.
+    #[track_caller]
+    pub fn plan<T: Element, D: Distribution, const N: usize>(
+        &mut self,
+        a: &Array<T, D, N>,
+        at: &[usize],
+    ) -> Plan<D, N> {
+        self.make_plan(a, at, Location::caller()).unwrap_or_else(|error| error.raise())
+    }
+
+    /// Plans like [`plan`](Self::plan), or returns why that cannot be done.
+    ///
+    /// ```
+    /// use superstep::{Block, Config, ErrorKind};
+    ///
+    /// let kind = Config::new().procs(2).run(|g| {
+    ///     let a = g.array::<u8, Block>(4);
+    ///     g.try_plan(&a, &[4]).unwrap_err().kind()
+    /// });
+    /// assert_eq!(kind.unwrap(), ErrorKind::IndexOutOfRange);
+    /// ```
+    #[track_caller]
+    pub fn try_plan<T: Element, D: Distribution, const N: usize>(
+        &mut self,
+        a: &Array<T, D, N>,
+        at: &[usize],
+    ) -> Result<Plan<D, N>> {
+        self.make_plan(a, at, Location::caller())
+    }
+
+    fn make_plan<T: Element, D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        at: &[usize],
+        site: &'static Location<'static>,
+    ) -> Result<Plan<D, N>> {
+        let core = self.core();
+        a.check_whole(core, site)?;
+        let reached: Vec<bool> = a.part.owned.reaches.borrow().iter().map(Option::is_some).collect();
+        let routes = Routes::find(at, &a.part.locator(), &a.part.lens, &reached).map_err(|lost| match lost {
+            Lost::Index(index) => a.bad_index(index, site),
+            Lost::TooLong => {
+                let what = format!("a plan of {} indices; one of a processor has fewer than 2^32", at.len());
+                core.error(ErrorKind::Overflow, what, site)
+            }
+        })?;
+        let (shape, distribution) = (a.shape, a.distribution.clone());
+        let words = [format!("plan for arrays of shape {shape:?} ({distribution:?})"), a.part.describe()];
+        let part = PlanPart::new(routes, a.part.lens[core.rank()], words, site);
+        let mark = hash_numbers([u64::from(a.core.number), type_hash::<Plan<D, N>>()]);
+        let (plan, ()) = make(
+            core,
+            (&PLANNING, mark, site),
+            Ok(part),
+            || (),
+            |part, core| {
+                Plans::of(&core).add(core.number, &part);
+                let plan = Plan { core, part, shape, distribution, terms: a.part.terms };
+                plan.tell_owners();
+                plan
+            },
+        )?;
+        Ok(plan)
+    }
+}
+
+impl<D: Distribution, const N: usize> Plan<D, N> {
+    /// How many indices this processor has in it: as many values as a gather hands it and a scatter takes from it.
+    ///
+    /// ```
+    /// let len = superstep::Config::new().procs(2).run(|g| {
+    ///     let a = g.array::<u8, superstep::Block>(4);
+    ///     g.plan(&a, &[3, 0, 3]).len()
+    /// });
+    /// assert_eq!(len.unwrap(), 3);
+    /// ```
+    pub fn len(&self) -> usize {
+        self.part.routes.count
+    }
+
+    /// Whether this processor has none.
+    ///
+    /// ```
+    /// let empty = superstep::Config::new().procs(2).run(|g| {
+    ///     let a = g.array::<u8, superstep::Block>(4);
+    ///     g.plan(&a, &[]).is_empty()
+    /// });
+    /// assert!(empty.unwrap());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Tells owners with whom this processor shares no memory what it means of their parts, at the next boundary.
+    fn tell_owners(&self) {
+        let (routes, mut outbox) = (&self.part.routes, self.core.outbox());
+        for owner in self.owners_asked() {
+            let expected = 16 + 4 * routes.count;
+            outbox.push_sized(owner, Address::Tenant(self.core.number), Tag::Data, expected, |out| {
+                served::write(routes, owner, out);
+            });
+        }
+    }
+
+    /// The owners that have to be asked, each once.
+    pub(super) fn owners_asked(&self) -> impl Iterator<Item = usize> {
+        let routes = self.part.routes.asked();
+        let follows = |number: usize| number > 0 && routes[number - 1].owner == routes[number].owner;
+        (0..routes.len()).filter(move |&number| !follows(number)).map(|number| routes[number].owner)
+    }
+
+    /// Refuses an array that the plan is not for, and a plan that cannot be followed any more (P2).
+    pub(super) fn check<T: Element>(&self, core: &Core, a: &Array<T, D, N>, site: &Location<'_>) -> Result {
+        a.check_whole(core, site)?;
+        core.check_member(&self.core, "plan", site)?;
+        if let Some(rank) = self.part.lost.get() {
+            let what = format!("rank {rank} has left the group that made the {}", self.part.describe());
+            return Err(core.error(ErrorKind::Departed, what, site));
+        }
+        if self.shape == a.shape && self.terms == a.part.terms {
+            return Ok(());
+        }
+        let what = format!("the {} does not fit; make another one for this array", self.part.describe());
+        Err(core.error_of(ErrorKind::BadDistribution, what, &*a.part, site))
+    }
+}
+
+impl<D: Distribution, const N: usize> std::fmt::Debug for Plan<D, N> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Plan({} of {:?}, {:?})", self.len(), self.shape, self.distribution)
+    }
+}
