@@ -42,7 +42,7 @@
 //! - [`Array`]s lie spread over the processors and are read and written by global index: [`update`](Step::update),
 //!   [`mirror`](Step::mirror), [`scatter`](Step::scatter), [`gather`](Step::gather), [`assign`](Step::assign),
 //!   [`permute`](Step::permute); [`guide::arrays`] leads there from a loop over a `Vec`. A [`plan`](Group::plan) reads
-//!   and writes the same elements again and again.
+//!   and writes the same elements again and again; [`sparse`] matrices and graphs are built on it.
 //! - [`Paged`] arrays are read and written by global index at any time, and [`cohere`](Group::cohere) makes a section
 //!   the same on some processors, and nobody else waits; [`guide::coherence`] says when that pays.
 //! - [`Shared`] variables have a copy on every processor, [`Area`]s are memory that others may put to and get from,
@@ -83,7 +83,7 @@ pub mod testing;
 #[doc(hidden)]
 pub use launch::fuzz_environment;
 
-pub use algo::containers;
+pub use algo::{containers, sparse};
 pub use engine::{Group, Local, Max, Min, Pending, Step, Sum};
 pub use epoch::{Epoch, Object, Volatile, VolatileArray};
 pub use error::{Error, ErrorKind, Result};

@@ -53,6 +53,7 @@ mod queues;
 mod refusals;
 mod shared;
 mod shared_misuse;
+mod sparse;
 mod splits;
 mod steps;
 mod table;

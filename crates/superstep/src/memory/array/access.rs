@@ -2,7 +2,7 @@
 
 use super::{layout::Distribution, part::Part};
 use crate::{
-    engine::{Core, Element, Lease, Tenant as _},
+    engine::{Core, Element, Lease, Tenant as _, hash_numbers},
     error::{Error, ErrorKind, Result},
     memory::{
         place::{self, Place},
@@ -319,7 +319,7 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
     }
 
     #[cold]
-    pub(super) fn bad_index(&self, index: usize, site: &Location<'_>) -> Error {
+    pub(crate) fn bad_index(&self, index: usize, site: &Location<'_>) -> Error {
         let what = format!("index {index} of an array of {}", self.part.len);
         self.core.error_of(ErrorKind::IndexOutOfRange, what, &*self.part, site)
     }
@@ -329,8 +329,24 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
         section.spans(&self.shape).map_err(|(kind, what)| self.core.error_of(kind, what, &*self.part, site))
     }
 
+    /// A number for how it lies: arrays of one distribution with the same number lie alike.
+    pub(crate) fn layout(&self) -> u64 {
+        let (rank, size) = (self.part.rank as u64, self.part.lens.len() as u64);
+        let shape = self.shape.iter().map(|&extent| extent as u64);
+        hash_numbers(shape.chain([self.part.terms, rank, size]))
+    }
+
+    /// Refuses an array that does not lie as the number says, and so not like `what`.
+    pub(crate) fn check_layout(&self, layout: u64, what: &str, site: &Location<'_>) -> Result {
+        if self.layout() == layout {
+            return Ok(());
+        }
+        let what = format!("an array that does not lie like {what}");
+        Err(self.core.error_of(ErrorKind::BadDistribution, what, &*self.part, site))
+    }
+
     /// Refuses to communicate about an array that another group made, or of which an owner has left.
-    pub(super) fn check_whole(&self, core: &Core, site: &Location<'_>) -> Result {
+    pub(crate) fn check_whole(&self, core: &Core, site: &Location<'_>) -> Result {
         if !std::ptr::eq(core, &raw const **self.core) {
             let what = format!(
                 "this array belongs to group {}; import a part of it with split_on, or use it in a step of its group",

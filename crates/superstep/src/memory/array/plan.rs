@@ -28,7 +28,7 @@ const PLANNING: Occasion = Occasion::new("making of a plan");
 ///     // Each element becomes the sum of its two neighbours in a ring, ten times.
 ///     let x = g.array::<u64, Block>(6);
 ///     x.forall_mut(|i, x| *x = i as u64);
-///     let neighbours: Vec<usize> = x.indices().flat_map(|i| [(i + 5) % 6, (i + 1) % 6]).collect();
+///     let neighbours: Vec<usize> = x.indices().flat_map(|[i]| [(i + 5) % 6, (i + 1) % 6]).collect();
 ///     let plan = g.plan(&x, &neighbours);
 ///     for _ in 0..10 {
 ///         let around = g.step(|s| s.gather_by(&x, &plan));
@@ -91,7 +91,7 @@ impl Group {
         a: &Array<T, D, N>,
         at: &[usize],
     ) -> Plan<D, N> {
-        self.make_plan(a, at, Location::caller()).unwrap_or_else(|error| error.raise())
+        self.try_plan(a, at).unwrap_or_else(|error| error.raise())
     }
 
     /// Plans like [`plan`](Self::plan), or returns why that cannot be done.
@@ -111,25 +111,37 @@ impl Group {
         a: &Array<T, D, N>,
         at: &[usize],
     ) -> Result<Plan<D, N>> {
-        self.make_plan(a, at, Location::caller())
+        self.make_plan(a, at, |_| (), Location::caller()).map(|(plan, ())| plan)
     }
 
-    fn make_plan<T: Element, D: Distribution, const N: usize>(
+    /// Plans for the elements that the indices `at` name, each once. Returns also which of these each index names.
+    pub(crate) fn plan_distinct<T: Element, D: Distribution, const N: usize>(
         &self,
         a: &Array<T, D, N>,
         at: &[usize],
         site: &'static Location<'static>,
-    ) -> Result<Plan<D, N>> {
+    ) -> Result<(Plan<D, N>, Vec<u32>)> {
+        self.make_plan(a, at, Routes::straighten, site)
+    }
+
+    fn make_plan<T: Element, D: Distribution, const N: usize, R>(
+        &self,
+        a: &Array<T, D, N>,
+        at: &[usize],
+        change: impl FnOnce(&mut Routes) -> R,
+        site: &'static Location<'static>,
+    ) -> Result<(Plan<D, N>, R)> {
         let core = self.core();
         a.check_whole(core, site)?;
         let reached: Vec<bool> = a.part.owned.reaches.borrow().iter().map(Option::is_some).collect();
-        let routes = Routes::find(at, &a.part.locator(), &a.part.lens, &reached).map_err(|lost| match lost {
+        let mut routes = Routes::find(at, &a.part.locator(), &a.part.lens, &reached).map_err(|lost| match lost {
             Lost::Index(index) => a.bad_index(index, site),
             Lost::TooLong => {
                 let what = format!("a plan of {} indices; one of a processor has fewer than 2^32", at.len());
                 core.error(ErrorKind::Overflow, what, site)
             }
         })?;
+        let changed = change(&mut routes);
         let (shape, distribution) = (a.shape, a.distribution.clone());
         let words = [format!("plan for arrays of shape {shape:?} ({distribution:?})"), a.part.describe()];
         let part = PlanPart::new(routes, a.part.lens[core.rank()], words, site);
@@ -146,7 +158,7 @@ impl Group {
                 plan
             },
         )?;
-        Ok(plan)
+        Ok((plan, changed))
     }
 }
 
@@ -175,6 +187,13 @@ impl<D: Distribution, const N: usize> Plan<D, N> {
     /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The elements that it names of an array that it is for, by their numbers, each once.
+    pub(crate) fn elements<'a, T: Element>(&'a self, a: &'a Array<T, D, N>) -> impl Iterator<Item = usize> {
+        let routes = self.part.routes.all().iter();
+        let places = routes.flat_map(|route| route.places.iter().map(|&at| (route.owner, route.base + at as usize)));
+        places.filter_map(|(owner, at)| a.part.index(owner, at))
     }
 
     /// Tells owners with whom this processor shares no memory what it means of their parts, at the next boundary.

@@ -113,7 +113,8 @@ impl Step {
         self.read_by(a, plan, into, Location::caller()).unwrap_or_else(|error| error.raise())
     }
 
-    fn read_by<T: Element, D: Distribution, const N: usize>(
+    /// Gathers as [`try_gather_by`](Self::try_gather_by) does, for a call at `site`, into the room of a vector.
+    pub(crate) fn read_by<T: Element, D: Distribution, const N: usize>(
         &self,
         a: &Array<T, D, N>,
         plan: &Plan<D, N>,
@@ -222,7 +223,10 @@ impl<T: Element, M: Map> ByPlan<T, M> {
         fabric::make_room(&mut found, more);
         for route in routes.reached() {
             let loan = lenders.lend(route.owner)?.ok_or_else(damaged)?;
-            fabric::load(&loan[route.base..], &route.places, &mut found);
+            match route.stretch() {
+                Some(stretch) => found.extend_from_slice(&loan[stretch]),
+                None => fabric::load(&loan[route.base..], &route.places, &mut found),
+            }
         }
         if routes.is_straight {
             self.values = Some(found);

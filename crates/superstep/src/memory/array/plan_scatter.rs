@@ -80,7 +80,18 @@ impl Step {
         values: &[T],
         op: impl Combine<T>,
     ) -> Result {
-        let site = Location::caller();
+        self.write_by(a, plan, values, op, Location::caller())
+    }
+
+    /// Scatters as [`try_scatter_by`](Self::try_scatter_by) does, for a call at `site`.
+    pub(crate) fn write_by<T: Element, D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        plan: &Plan<D, N>,
+        values: &[T],
+        op: impl Combine<T>,
+        site: &'static Location<'static>,
+    ) -> Result {
         plan.check(&self.core, a, site)?;
         if plan.len() != values.len() {
             let (given, needed) = (values.len(), plan.len());

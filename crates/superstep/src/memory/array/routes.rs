@@ -23,6 +23,13 @@ impl Route {
     pub(super) fn slots(&self) -> Range<usize> {
         self.first..self.first + self.places.len()
     }
+
+    /// Its places in the owner's part, if they follow each other.
+    pub(super) fn stretch(&self) -> Option<Range<usize>> {
+        let (&lowest, &highest) = (self.places.first()?, self.places.last()?);
+        let stretch = self.base + lowest as usize..self.base + highest as usize + 1;
+        (stretch.len() == self.places.len()).then_some(stretch)
+    }
 }
 
 /// The routes of all elements that a list of indices names.
@@ -81,6 +88,13 @@ impl Routes {
         let is_straight = places.len() == at.len() && slots.iter().zip(0..).all(|(&slot, number)| slot == number);
         let (all, asked) = line.cut(&places);
         Ok(Self { count: at.len(), all, asked, slots, is_straight, order: OnceCell::new() })
+    }
+
+    /// Makes them the routes of a list that names each element once, in the order of the slots. Returns the slots of the
+    /// list that they were for.
+    pub(super) fn straighten(&mut self) -> Vec<u32> {
+        (self.count, self.is_straight) = (self.elements(), true);
+        std::mem::take(&mut self.slots)
     }
 
     pub(super) fn all(&self) -> &[Route] {
