@@ -150,6 +150,20 @@ fn plans_allocate_nothing(procs: usize) {
     assert_eq!(asked, 0, "steps of {procs} that follow plans");
 }
 
+/// Products with a sparse matrix and with its transpose.
+fn products_allocate_nothing(procs: usize) {
+    let make = |g: &mut Group| {
+        let (x, y) = (g.array::<f64, Block>(500), g.array::<f64, Cyclic>(300));
+        let matrix = g.sparse_rows(&y, &x, |i| (0..5).map(move |j| ((i + j * 77) % 500, 0.01)), Sum);
+        (matrix, x, y)
+    };
+    let asked = asked_in_a_thousand(procs, 6, make, |g, (matrix, x, y), _| {
+        matrix.spmv(g, x, y);
+        matrix.spmv_transposed(g, y, x);
+    });
+    assert_eq!(asked, 0, "products of {procs}");
+}
+
 /// Bytes in use after many arrays have come, been written and read, and gone, on every fabric.
 fn arrays_that_are_dropped_are_freed(procs: usize) {
     let fabrics =
@@ -339,6 +353,7 @@ fn a_steady_loop_of_steps_allocates_nothing_and_what_is_dropped_is_freed() {
         steps_with_nothing_or_numbers_allocate_nothing(procs);
         writes_to_arrays_allocate_nothing(procs);
         plans_allocate_nothing(procs);
+        products_allocate_nothing(procs);
         arrays_that_are_dropped_are_freed(procs);
         irregular_access_takes_at_most_three_times_what_it_moves(procs);
     }

@@ -1,5 +1,5 @@
-//! What is built from steps and epochs: containers, sparse matrices, and the collectives, verbs on a step in which every
-//! member takes part (R5).
+//! What is built from steps and epochs: containers, sparse matrices, and the collectives, verbs on a step in which
+//! every member takes part (R5).
 //!
 //! | verb | who gives | who gets | cost for n words each |
 //! |---|---|---|---|

@@ -18,7 +18,8 @@ impl<T: Element, D: Distribution, E: Distribution> Sparse<T, D, E> {
     /// let here = Config::new().procs(2).run_all(|g| {
     ///     let (x, y) = (g.array::<f64, Block>(100), g.array::<f64, Block>(100));
     ///     let a = g.sparse_rows(&y, &x, |i| (0..=i).map(|j| (j, 1.0)), Sum);
-    ///     let y: Array<f64, Irregular> = g.array_with([100], a.balanced(g));
+    ///     let sizes = a.balanced(g);
+    ///     let y: Array<f64, Irregular> = g.array_with([100], sizes);
     ///     let even = a.lay_like(g, &y, &x);
     ///     (a.local_len(), even.local_len())
     /// });

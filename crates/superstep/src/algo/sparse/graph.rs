@@ -12,8 +12,8 @@ use std::panic::Location;
 
 /// A directed graph in compressed rows, for programs that go through all of it in every step. Its edges do not change.
 ///
-/// Vertices lie like the elements of an array, and an edge lies with the vertex that it leaves. What a vertex carries is
-/// in arrays that lie like that one; [`plan`](Self::plan) reads and writes the elements of all neighbours. For walks
+/// Vertices lie like the elements of an array, and an edge lies with the vertex that it leaves. What a vertex carries
+/// is in arrays that lie like that one; [`plan`](Self::plan) reads and writes the elements of all neighbours. For walks
 /// that go where they like there is [`containers::Graph`](crate::containers::Graph).
 ///
 /// ```

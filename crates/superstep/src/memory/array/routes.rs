@@ -90,8 +90,8 @@ impl Routes {
         Ok(Self { count: at.len(), all, asked, slots, is_straight, order: OnceCell::new() })
     }
 
-    /// Makes them the routes of a list that names each element once, in the order of the slots. Returns the slots of the
-    /// list that they were for.
+    /// Makes them the routes of a list that names each element once, in the order of the slots. Returns the slots of
+    /// the list that they were for.
     pub(super) fn straighten(&mut self) -> Vec<u32> {
         (self.count, self.is_straight) = (self.elements(), true);
         std::mem::take(&mut self.slots)
