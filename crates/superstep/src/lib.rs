@@ -50,6 +50,7 @@
 //! - [`Object`]s have a representative on every processor, and in an [epoch](Group::epoch) processors run methods on
 //!   each other's: [`send`](Epoch::send), [`call`](Epoch::call), [`ask`](Epoch::ask). [`Volatile`] variables are read
 //!   and written by all at any time of it. [`containers`] are built of these: vectors, hash maps and graphs.
+//! - [`algorithms`] work on whole arrays, and on a vector of each processor: sort, scan, filter, group and join by key.
 //! - [`Error`] says in one line what went wrong, where, and what to do; a body may return its own, and
 //!   [`guide::errors`] shows what becomes of it.
 //! - Guides lead here [from rayon](guide::rayon), [from MPI](guide::mpi) and [from BSPlib](guide::bsplib), and say how
@@ -65,6 +66,7 @@
 #![warn(missing_debug_implementations)]
 
 mod algo;
+pub mod algorithms;
 #[doc(hidden)]
 pub mod derived;
 mod engine;

@@ -17,6 +17,7 @@ verbs! {
     CollectSlices "collect_slice"
     CollectValuesTo "collect_to"
     CollectSlicesTo "collect_slice_to"
+    CollectLists "collection of an algorithm"
 }
 
 /// One value from each member of which something is expected, by the verb `V`.
@@ -213,6 +214,15 @@ impl Step {
     #[track_caller]
     pub fn collect_slice_to<T: Element>(&self, root: usize, slice: &[T]) -> Pending<Option<Vec<Vec<T>>>> {
         self.collect_to_as::<CollectSlicesTo, Vec<T>, AsElements>(root, slice.to_vec(), Location::caller())
+    }
+
+    /// Gives everybody's list to all, as the codec says how lists travel.
+    pub(crate) fn collect_lists<T: Clone + Send + 'static, K: Codec<Vec<T>>>(
+        &self,
+        list: Vec<T>,
+        site: &Location<'_>,
+    ) -> Pending<Vec<Vec<T>>> {
+        self.collect_as::<CollectLists, Vec<T>, K>(list, site)
     }
 
     /// The older name of [`collect_to`](Self::collect_to).

@@ -13,6 +13,7 @@ use std::panic::Location;
 verbs! {
     ExchangeValues "exchange"
     ExchangeSlices "exchange_slices"
+    ExchangeLists "exchange of an algorithm"
 }
 
 impl Step {
@@ -66,5 +67,14 @@ impl Step {
     pub fn exchange_slices<T: Element>(&self, per_target: &[&[T]]) -> Pending<Vec<Vec<T>>> {
         let parts = per_target.iter().map(|slice| slice.to_vec()).collect();
         self.exchange_as::<ExchangeSlices, Vec<T>, AsElements>(parts, Location::caller())
+    }
+
+    /// Hands each member one list of mine, as the codec says how lists travel.
+    pub(crate) fn exchange_lists<T: Send + 'static, K: Codec<Vec<T>>>(
+        &self,
+        per_target: Vec<Vec<T>>,
+        site: &Location<'_>,
+    ) -> Pending<Vec<Vec<T>>> {
+        self.exchange_as::<ExchangeLists, Vec<T>, K>(per_target, site)
     }
 }

@@ -65,6 +65,9 @@ macro_rules! certain {
             fn is_exact(&self) -> bool {
                 $exact
             }
+            fn commutes(&self) -> bool {
+                true
+            }
         }
     };
 }

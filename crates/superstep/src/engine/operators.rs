@@ -85,6 +85,12 @@ pub trait Combine<T>: Copy + Send + Sync + 'static {
         false
     }
 
+    /// Whether operands may change places. Where they may, elements need not be brought in order first.
+    #[doc(hidden)]
+    fn commutes(&self) -> bool {
+        false
+    }
+
     /// What tells it from another one of the same type, the same in every process.
     #[doc(hidden)]
     fn mark(&self) -> u64 {

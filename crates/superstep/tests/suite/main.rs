@@ -9,6 +9,9 @@
 #![allow(clippy::reversed_empty_ranges, reason = "with a negative stride they count down")]
 
 mod abandoned;
+mod algorithms;
+mod algorithms_keys;
+mod algorithms_lists;
 mod area_life;
 mod areas;
 mod array_builders;

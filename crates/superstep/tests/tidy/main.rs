@@ -12,11 +12,12 @@ mod systems;
 use source::{is_of_a_name, sources};
 
 /// Each module of the library, lowest first. A module may name only itself and those before it.
-const LAYERS: [&[&str]; 7] = [
+const LAYERS: [&[&str]; 8] = [
     &["derived", "error", "panics", "sim"],
     &["engine"],
     &["memory", "epoch"],
     &["algo"],
+    &["algorithms"],
     &["launch", "neststep"],
     &["testing"],
     &["guide"],

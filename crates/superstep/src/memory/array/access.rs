@@ -345,6 +345,21 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
         Err(self.core.error_of(ErrorKind::BadDistribution, what, &*self.part, site))
     }
 
+    /// How it lies.
+    pub(crate) fn distribution(&self) -> &D {
+        &self.distribution
+    }
+
+    /// Whether all that rank 0 owns comes first, then all that rank 1 owns and so on, each part upwards.
+    pub(crate) fn is_in_order(&self) -> bool {
+        let mut start = 0;
+        (0..self.part.lens.len()).all(|rank| {
+            let (first, len) = (start, self.part.lens[rank]);
+            start += len;
+            len == 0 || self.part.index(rank, 0) == Some(first) && self.part.stretch(first) >= len
+        })
+    }
+
     /// Refuses to communicate about an array that another group made, or of which an owner has left.
     pub(crate) fn check_whole(&self, core: &Core, site: &Location<'_>) -> Result {
         if !std::ptr::eq(core, &raw const **self.core) {

@@ -1,0 +1,79 @@
+//! Keeping some elements.
+
+use super::runs::{Run, array_of_runs, put_runs, run_of, starts_of};
+use crate::{
+    engine::{Element, Group},
+    memory::{Array, Block, Distribution, Irregular},
+};
+
+/// Those of this processor's run that are kept, and the runs of all that are.
+#[track_caller]
+fn kept<T: Element, D: Distribution>(
+    g: &mut Group,
+    a: &Array<T, D>,
+    mut keep: impl FnMut(&T) -> bool,
+) -> (Vec<T>, Vec<usize>) {
+    let kept: Vec<T> = run_of(g, a).with(|values| values.iter().copied().filter(|value| keep(value)).collect());
+    let lens = g.step(|s| s.collect(kept.len()));
+    (kept, lens)
+}
+
+/// Makes an array of the elements that `keep` says yes to, in their order; each stays where it is. Collective.
+///
+/// ```
+/// use superstep::{Block, Config, algorithms};
+///
+/// let here = Config::new().procs(2).run_all(|g| {
+///     let a = g.array::<usize, Block>(10);
+///     a.forall_mut(|i, x| *x = i);
+///     algorithms::filter(g, &a, |&x| x % 3 == 0).local().to_vec()
+/// });
+/// assert_eq!(here.unwrap(), [[0, 3], [6, 9]]);
+/// ```
+///
+/// # Cost
+///
+/// 2 steps, one of which makes the array; p g and n / p work. One step and n / p g more if the array does not lie in
+/// order.
+///
+/// # Panics
+///
+/// If another group made the array, or if it is borrowed for writing.
+#[track_caller]
+pub fn filter<T: Element, D: Distribution>(
+    g: &mut Group,
+    a: &Array<T, D>,
+    keep: impl FnMut(&T) -> bool,
+) -> Array<T, Irregular> {
+    let (kept, lens) = kept(g, a, keep);
+    array_of_runs(g, lens.iter().sum(), Irregular(lens), &kept)
+}
+
+/// Filters like [`filter`], into an array in blocks of ⌈n / p⌉.
+///
+/// ```
+/// use superstep::{Block, Config, algorithms};
+///
+/// let here = Config::new().procs(2).run_all(|g| {
+///     let a = g.array::<usize, Block>(10);
+///     a.forall_mut(|i, x| *x = i);
+///     algorithms::filter_balanced(g, &a, |&x| x < 4).local().to_vec()
+/// });
+/// assert_eq!(here.unwrap(), [[0, 1], [2, 3]]);
+/// ```
+///
+/// # Cost
+///
+/// 3 steps, and at most n / p g.
+#[track_caller]
+pub fn filter_balanced<T: Element, D: Distribution>(
+    g: &mut Group,
+    a: &Array<T, D>,
+    keep: impl FnMut(&T) -> bool,
+) -> Array<T, Block> {
+    let (kept, lens) = kept(g, a, keep);
+    let starts = starts_of(lens);
+    let even = g.array::<T, Block>(starts[g.size()]);
+    put_runs(g, &even, 0, &starts, &kept);
+    even
+}

@@ -1,0 +1,215 @@
+//! Groups of rows by key, each combined to one value.
+
+use super::{
+    key::{Digits, Key},
+    local_sort::{self, Ties},
+    order::{ByFirst, Natural},
+    random::mixed,
+    reduce::apply,
+    runs::{Run, agree_lens, array_of_runs, array_starts, check, check_lens, run_of},
+    spread::{cut_at, draw, joined, split},
+};
+use crate::{
+    engine::{AsElements, AsValue, Codec, Combine, Element, Group, Value},
+    memory::{Array, Distribution, Irregular},
+};
+use std::panic::Location;
+
+/// Finds the place of a key by its digits: a table with open addresses.
+struct Table {
+    /// Digits and a place; `usize::MAX` where there is none.
+    slots: Vec<(u64, usize)>,
+    count: usize,
+}
+
+impl Table {
+    const EMPTY: (u64, usize) = (0, usize::MAX);
+
+    fn new() -> Self {
+        Self { slots: vec![Self::EMPTY; 64], count: 0 }
+    }
+
+    /// The place of these digits; `next` if they are new.
+    #[inline]
+    fn place(&mut self, digits: u64, next: usize) -> usize {
+        let slot = self.slot(digits);
+        if self.slots[slot].1 != usize::MAX {
+            return self.slots[slot].1;
+        }
+        self.slots[slot] = (digits, next);
+        self.count += 1;
+        if self.count * 2 > self.slots.len() {
+            self.grow();
+        }
+        next
+    }
+
+    /// Where these digits are, or belong.
+    #[inline]
+    fn slot(&self, digits: u64) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut slot = mixed(digits) as usize & mask;
+        while self.slots[slot].1 != usize::MAX && self.slots[slot].0 != digits {
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let len = self.slots.len() * 4;
+        for old in std::mem::replace(&mut self.slots, vec![Self::EMPTY; len]) {
+            if old.1 != usize::MAX {
+                let slot = self.slot(old.0);
+                self.slots[slot] = old;
+            }
+        }
+    }
+}
+
+/// Combines the values of each key, in the order of the rows. The rows that come back are sorted by key.
+fn combined<K: Key + Clone, V: Value, C: Combine<V>>(rows: impl Iterator<Item = (K, V)>, op: &C) -> Vec<(K, V)> {
+    if K::DIGITS == Digits::All {
+        let (mut table, mut groups) = (Table::new(), Vec::<(K, V)>::new());
+        for (key, value) in rows {
+            let place = table.place(key.digits(), groups.len());
+            match groups.get_mut(place) {
+                Some(group) => apply(op, &mut group.1, &value),
+                None => groups.push((key, value)),
+            }
+        }
+        local_sort::sort(&mut groups, &ByFirst, Ties::Free);
+        return groups;
+    }
+    let mut groups: Vec<(K, V)> = rows.collect();
+    local_sort::sort(&mut groups, &ByFirst, Ties::Kept);
+    groups.dedup_by(|next, group| {
+        let is_same = group.0.order(&next.0).is_eq();
+        if is_same {
+            apply(op, &mut group.1, &next.1);
+        }
+        is_same
+    });
+    groups
+}
+
+/// Groups a list of rows; the runs that come back differ in length. Two steps.
+#[track_caller]
+fn group_run<K, V, C, WK, WV>(g: &mut Group, rows: impl Iterator<Item = (K, V)>, op: C) -> (Vec<K>, Vec<V>)
+where
+    K: Key + Clone + Send + 'static,
+    V: Value,
+    C: Combine<V>,
+    WK: Codec<Vec<K>>,
+    WV: Codec<Vec<V>>,
+{
+    let site = Location::caller();
+    let (keys, values): (Vec<K>, Vec<V>) = combined(rows, &op).into_iter().unzip();
+    if g.size() == 1 {
+        return (keys, values);
+    }
+    let (len, samples) = (keys.len(), draw(g, &keys.as_slice()));
+    let ends = split::<K, WK>(g, len, samples, &Natural).cut(g, &keys, &Natural);
+    let (keys, values) = (cut_at(keys, &ends), cut_at(values, &ends));
+    let (keys, values) = g.step(|s| (s.exchange_lists::<K, WK>(keys, site), s.exchange_lists::<V, WV>(values, site)));
+    combined(joined(keys).into_iter().zip(joined(values)), &op).into_iter().unzip()
+}
+
+/// Combines the values of each key, in the order of their indices. The arrays that come back lie alike, and have every
+/// key once, in order, and its value. Collective.
+///
+/// ```
+/// use superstep::{Block, Config, Sum, algorithms};
+///
+/// let sums = Config::new().procs(3).run(|g| {
+///     let (keys, values) = (g.array::<u32, Block>(100), g.array::<f64, Block>(100));
+///     keys.forall_mut(|i, key| *key = i as u32 % 3);
+///     values.local_mut().fill(0.5);
+///     let (keys, sums) = algorithms::group_by_key(g, &keys, &values, Sum);
+///     g.step(|s| (s.mirror(&keys, ..), s.mirror(&sums, ..)))
+/// }).unwrap();
+/// assert_eq!(sums, (vec![0, 1, 2], vec![17.0, 16.5, 16.5]));
+/// ```
+///
+/// # Cost
+///
+/// 5 steps, two of which make the arrays. Each processor combines what it has first, so every key travels at most once
+/// from each, with its value; besides the samples of a [`sort`](super::sort). n / p work, and k log k to sort k keys. Two
+/// steps and 2 n / p g more if an array does not lie in order or the two lie differently.
+///
+/// # Panics
+///
+/// If the arrays differ in length (`BadLength`), if another group made one of them, or if one is borrowed for writing.
+#[track_caller]
+pub fn group_by_key<K, V, D, E, C>(
+    g: &mut Group,
+    keys: &Array<K, D>,
+    values: &Array<V, E>,
+    op: C,
+) -> (Array<K, Irregular>, Array<V, Irregular>)
+where
+    K: Element + Key,
+    V: Element + Value,
+    D: Distribution,
+    E: Distribution,
+    C: Combine<V>,
+{
+    let (keys, values) = columns(g, "keys and values of a grouping", (keys, values));
+    let rows = keys.into_iter().zip(values);
+    let (keys, values) = group_run::<K, V, C, AsElements, AsElements>(g, rows, op);
+    let lens = g.step(|s| s.collect(keys.len()));
+    let len = lens.iter().sum();
+    (array_of_runs(g, len, Irregular(lens.clone()), &keys), array_of_runs(g, len, Irregular(lens), &values))
+}
+
+/// The runs of two arrays that belong together, element by element.
+#[track_caller]
+pub(super) fn columns<A: Element, B: Element, D: Distribution, E: Distribution>(
+    g: &mut Group,
+    what: &str,
+    (a, b): (&Array<A, D>, &Array<B, E>),
+) -> (Vec<A>, Vec<B>) {
+    let (site, me) = (Location::caller(), g.rank());
+    check(g, a, site);
+    check(g, b, site);
+    check_lens(g, what, [a.len(), b.len()], site);
+    let here = run_of(g, a).into_vec();
+    let starts = array_starts(g, a);
+    let there = if starts == array_starts(g, b) {
+        run_of(g, b).into_vec()
+    } else {
+        g.step(|s| s.mirror(b, starts[me]..starts[me + 1]))
+    };
+    (here, there)
+}
+
+/// Combines the values of each key in the vectors of all processors. Each processor gets a run of the keys, which are in
+/// order, with their values. Collective.
+///
+/// ```
+/// let counts = superstep::Config::new().procs(2).run_all(|g| {
+///     let text = ["to be or not", "to be"][g.rank()];
+///     let (keys, ones) = text.split(' ').map(|word| (word.to_owned(), 1)).unzip();
+///     superstep::algorithms::group_by_key_vec(g, keys, ones, superstep::Sum)
+/// });
+/// let (words, counts): (Vec<_>, Vec<_>) = counts.unwrap().into_iter().unzip();
+/// assert_eq!((words.concat(), counts.concat()), (["be", "not", "or", "to"].map(str::to_owned).to_vec(), vec![2, 1, 1, 2]));
+/// ```
+///
+/// # Cost
+///
+/// 3 steps, the first to see that the lengths fit; see [`group_by_key`].
+///
+/// # Panics
+///
+/// If somebody gives not as many keys as values (`BadLength`, on all members).
+#[track_caller]
+pub fn group_by_key_vec<K: Value + Key, V: Value, C: Combine<V>>(
+    g: &mut Group,
+    keys: Vec<K>,
+    values: Vec<V>,
+    op: C,
+) -> (Vec<K>, Vec<V>) {
+    agree_lens(g, "keys and values of a grouping", [keys.len(), values.len()]);
+    group_run::<K, V, C, AsValue, AsValue>(g, keys.into_iter().zip(values), op)
+}

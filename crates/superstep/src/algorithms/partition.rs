@@ -1,0 +1,46 @@
+//! Putting some elements before the others.
+
+use super::runs::{Run, run_of};
+use crate::{
+    engine::{Each, Element, Group, Sum},
+    memory::{Array, Distribution},
+};
+
+/// Puts the elements that `is_first` says yes to before all others, where they are, and says how many there are. Both
+/// keep their order. Collective.
+///
+/// ```
+/// use superstep::{Config, Cyclic, algorithms};
+///
+/// let (count, all) = Config::new().procs(3).run(|g| {
+///     let a = g.array::<usize, Cyclic>(7);
+///     a.forall_mut(|i, x| *x = i);
+///     let count = algorithms::partition(g, &a, |&x| x % 2 == 1);
+///     (count, g.step(|s| s.mirror(&a, ..)))
+/// }).unwrap();
+/// assert_eq!((count, all), (3, vec![1, 3, 5, 0, 2, 4, 6]));
+/// ```
+///
+/// # Cost
+///
+/// 2 steps, n / p g. One step and n / p g more if the array does not lie in order.
+///
+/// # Panics
+///
+/// If another group made the array, or if it is borrowed.
+#[track_caller]
+pub fn partition<T: Element, D: Distribution>(
+    g: &mut Group,
+    a: &Array<T, D>,
+    mut is_first: impl FnMut(&T) -> bool,
+) -> usize {
+    let (yes, no): (Vec<T>, Vec<T>) = run_of(g, a).with(|values| values.iter().partition(|value| is_first(value)));
+    let lens = [yes.len(), no.len()];
+    let (before, total) = g.step(|s| (s.prefix(lens, Each(Sum)), s.reduce(lens, Each(Sum))));
+    let places = [before[0], total[0] + before[1]];
+    g.step(|s| {
+        s.update(a, places[0]..places[0] + lens[0], &yes);
+        s.update(a, places[1]..places[1] + lens[1], &no);
+    });
+    total[0]
+}

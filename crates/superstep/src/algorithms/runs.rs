@@ -1,0 +1,206 @@
+//! Runs: what each processor works on of a list that lies spread over all of them.
+//!
+//! The list is all runs in the order of ranks. An array that lies in order has its parts as runs, where they are; of any
+//! other each processor is brought a block. So every algorithm is written once, for runs.
+
+use crate::{
+    engine::{Element, Group, hash_numbers},
+    error::ErrorKind,
+    memory::{Array, Distribution},
+};
+use std::panic::Location;
+
+/// Where every processor's run begins in the list, and behind them the length of the list.
+pub(super) type Starts = Vec<usize>;
+
+/// The runs of a list that is dealt out in blocks of ⌈len / p⌉.
+pub(super) fn even_starts(len: usize, size: usize) -> Starts {
+    let block = len.div_ceil(size);
+    (0..=size).map(|rank| (rank * block).min(len)).collect()
+}
+
+/// The runs of these lengths.
+pub(super) fn starts_of(lens: impl IntoIterator<Item = usize>) -> Starts {
+    let mut starts = vec![0];
+    for len in lens {
+        starts.push(starts[starts.len() - 1] + len);
+    }
+    starts
+}
+
+/// The runs of an array.
+pub(super) fn array_starts<T: Element, D: Distribution>(g: &Group, a: &Array<T, D>) -> Starts {
+    if a.is_in_order() { starts_of((0..g.size()).map(|rank| a.len_of(rank))) } else { even_starts(a.len(), g.size()) }
+}
+
+/// A processor's run of values.
+pub(super) trait Run<T> {
+    /// Lends it. Nobody may step meanwhile.
+    fn with<R>(&self, look: impl FnOnce(&[T]) -> R) -> R;
+
+    /// Hands out its values one by one.
+    fn hand_out(self, take: impl FnMut(T));
+
+    /// The run as a vector.
+    fn into_vec(self) -> Vec<T>;
+}
+
+impl<T> Run<T> for Vec<T> {
+    fn with<R>(&self, look: impl FnOnce(&[T]) -> R) -> R {
+        look(self)
+    }
+
+    fn hand_out(self, take: impl FnMut(T)) {
+        self.into_iter().for_each(take);
+    }
+
+    fn into_vec(self) -> Vec<T> {
+        self
+    }
+}
+
+impl<T: Clone> Run<T> for &[T] {
+    fn with<R>(&self, look: impl FnOnce(&[T]) -> R) -> R {
+        look(self)
+    }
+
+    fn hand_out(self, take: impl FnMut(T)) {
+        self.iter().cloned().for_each(take);
+    }
+
+    fn into_vec(self) -> Vec<T> {
+        self.to_vec()
+    }
+}
+
+/// A run of an array.
+pub(super) enum ArrayRun<'a, T: Element, D: Distribution> {
+    /// It is the part that is here.
+    Here(&'a Array<T, D>),
+    /// It was brought.
+    Brought(Vec<T>),
+}
+
+impl<T: Element, D: Distribution> Run<T> for ArrayRun<'_, T, D> {
+    fn with<R>(&self, look: impl FnOnce(&[T]) -> R) -> R {
+        match self {
+            Self::Here(a) => look(&a.local()),
+            Self::Brought(values) => look(values),
+        }
+    }
+
+    fn hand_out(self, take: impl FnMut(T)) {
+        match self {
+            Self::Here(a) => a.local().iter().copied().for_each(take),
+            Self::Brought(values) => values.into_iter().for_each(take),
+        }
+    }
+
+    fn into_vec(self) -> Vec<T> {
+        match self {
+            Self::Here(a) => a.local().to_vec(),
+            Self::Brought(values) => values,
+        }
+    }
+}
+
+/// Refuses an array of another group, or one that is not whole any more.
+pub(super) fn check<T: Element, D: Distribution, const N: usize>(g: &Group, a: &Array<T, D, N>, site: &Location<'_>) {
+    a.check_whole(g.core(), site).unwrap_or_else(|error| error.raise());
+}
+
+/// The run of this processor: its part, where the array lies in order, else a block that is brought with one step.
+#[track_caller]
+pub(super) fn run_of<'a, T: Element, D: Distribution>(g: &mut Group, a: &'a Array<T, D>) -> ArrayRun<'a, T, D> {
+    check(g, a, Location::caller());
+    if a.is_in_order() {
+        return ArrayRun::Here(a);
+    }
+    let (starts, me) = (even_starts(a.len(), g.size()), g.rank());
+    ArrayRun::Brought(g.step(|s| s.mirror(a, starts[me]..starts[me + 1])))
+}
+
+/// What this processor owns, whatever its place in the array.
+#[track_caller]
+pub(super) fn part_of<'a, T: Element, D: Distribution>(g: &Group, a: &'a Array<T, D>) -> ArrayRun<'a, T, D> {
+    check(g, a, Location::caller());
+    if a.is_in_order() {
+        return ArrayRun::Here(a);
+    }
+    let (local, mut values) = (a.local(), Vec::new());
+    // Tiles have places that are no elements.
+    a.stretches(|offset, _, count| values.extend_from_slice(&local[offset..offset + count]));
+    ArrayRun::Brought(values)
+}
+
+/// Writes a list to an array from `first` on, of which each processor has the run from its start on. Collective.
+///
+/// What this processor owns of its own run is copied; the rest travels in one step. Where the runs are the parts of the
+/// array there is none.
+#[track_caller]
+pub(super) fn put_runs<T: Element, D: Distribution>(
+    g: &mut Group,
+    a: &Array<T, D>,
+    first: usize,
+    starts: &[usize],
+    values: &[T],
+) {
+    let (me, is_in_order) = (g.rank(), a.is_in_order());
+    let (from, to) = (first + starts[me], first + starts[me + 1]);
+    if !is_in_order {
+        g.step(|s| s.update(a, from..to, values));
+        return;
+    }
+    let parts = array_starts(g, a);
+    let own = parts[me].clamp(from, to)..parts[me + 1].clamp(from, to);
+    if !own.is_empty() {
+        let here = own.start - parts[me]..own.end - parts[me];
+        a.local_mut()[here].copy_from_slice(&values[own.start - from..own.end - from]);
+    }
+    if first > 0 || parts != starts {
+        g.step(|s| {
+            s.update(a, from..own.start, &values[..own.start - from]);
+            s.update(a, own.end..to, &values[own.end - from..]);
+        });
+    }
+}
+
+/// Makes an array whose parts are these runs. Collective.
+#[track_caller]
+pub(super) fn array_of_runs<T: Element, D: Distribution>(g: &mut Group, len: usize, d: D, run: &[T]) -> Array<T, D> {
+    let a = g.array_with([len], d);
+    a.local_mut().copy_from_slice(run);
+    a
+}
+
+/// Notes an argument that must be the same on all members; the next boundary sees to it.
+pub(super) fn declare(g: &Group, terms: impl IntoIterator<Item = u64>, words: String, site: &Location<'_>) {
+    g.core().declare(hash_numbers(terms));
+    g.core().registry().describe(format!("{words} ({}:{})", site.file(), site.line()));
+}
+
+/// Refuses two arrays that should have as many elements.
+pub(super) fn check_lens(g: &Group, what: &str, lens: [usize; 2], site: &Location<'_>) {
+    if lens[0] != lens[1] {
+        let what = format!("{what}: {} elements and {}; give as many of both", lens[0], lens[1]);
+        refuse(g, ErrorKind::BadLength, &what, site);
+    }
+}
+
+/// Unwinds with an error that every member finds by itself.
+#[cold]
+pub(super) fn refuse(g: &Group, kind: ErrorKind, what: &str, site: &Location<'_>) -> ! {
+    g.core().error(kind, what, site).raise()
+}
+
+/// Looks whether somebody gave lists of different lengths; then all get the error. Collective.
+#[track_caller]
+pub(super) fn agree_lens(g: &mut Group, what: &str, lens: [usize; 2]) {
+    let (me, site) = (g.rank(), Location::caller());
+    let wrong = (lens[0] != lens[1]).then_some((me, lens));
+    let first = g.step(|s| s.reduce(wrong, |first: &mut Option<_>, next: &Option<_>| *first = first.or(*next)));
+    if let Some((rank, [some, others])) = first {
+        let what = format!("{what}: {some} and {others} on rank {rank}; give as many of both");
+        refuse(g, ErrorKind::BadLength, &what, site);
+    }
+}

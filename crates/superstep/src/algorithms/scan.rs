@@ -1,0 +1,178 @@
+//! Scans: what all elements up to each one combine to.
+
+use super::{
+    reduce::{Perhaps, apply, fold},
+    runs::{Run, array_starts, put_runs, run_of},
+};
+use crate::{
+    engine::{Combine, Element, Group, Value},
+    memory::{Array, Distribution},
+};
+
+/// Whether an element's own value is among what it gets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Own {
+    In,
+    Out,
+}
+
+/// What the elements before a run, and those of it, combine to.
+struct Sweep<'a, T, C> {
+    before: Option<T>,
+    op: &'a C,
+    own: Own,
+    /// What the very first gets where its own value is out.
+    none: &'a dyn Fn() -> T,
+}
+
+impl<T: Value, C: Combine<T>> Sweep<'_, T, C> {
+    /// What the next element gets.
+    #[inline]
+    fn next(&mut self, value: &T) -> T {
+        let out = (self.own == Own::Out).then(|| self.before.clone().unwrap_or_else(self.none));
+        match &mut self.before {
+            Some(before) => apply(self.op, before, value),
+            before @ None => *before = Some(value.clone()),
+        }
+        out.or_else(|| self.before.clone()).expect("there is a value before, or none to begin with")
+    }
+}
+
+/// Combines what the processors below have, and hands each value of the run what it gets.
+#[track_caller]
+fn before_run<T: Value, C: Combine<T>>(g: &mut Group, run: &impl Run<T>, op: C) -> Option<T> {
+    let total = run.with(|values| fold(values, &op));
+    g.step(|s| s.prefix(total, Perhaps(op)))
+}
+
+#[track_caller]
+fn scan_array<T: Element + Value, D: Distribution, C: Combine<T>>(
+    g: &mut Group,
+    a: &Array<T, D>,
+    op: C,
+    own: Own,
+    none: &dyn Fn() -> T,
+) -> Array<T, D> {
+    let run = run_of(g, a);
+    let before = before_run(g, &run, op);
+    let out = g.array_with([a.len()], a.distribution().clone());
+    let mut sweep = Sweep { before, op: &op, own, none };
+    if a.is_in_order() {
+        run.with(|values| {
+            let mut places = out.local_mut();
+            places.iter_mut().zip(values).for_each(|(place, value)| *place = sweep.next(value));
+        });
+        return out;
+    }
+    let values: Vec<T> = run.with(|values| values.iter().map(|value| sweep.next(value)).collect());
+    put_runs(g, &out, 0, &array_starts(g, a), &values);
+    out
+}
+
+#[track_caller]
+fn scan_run<T: Value, C: Combine<T>>(
+    g: &mut Group,
+    mut values: Vec<T>,
+    op: C,
+    own: Own,
+    none: &dyn Fn() -> T,
+) -> Vec<T> {
+    let before = before_run(g, &values.as_slice(), op);
+    let mut sweep = Sweep { before, op: &op, own, none };
+    for value in &mut values {
+        *value = sweep.next(value);
+    }
+    values
+}
+
+/// What the first of a list gets where its own value is out: what changes nothing, or the type's default.
+fn nothing<T: Default, C: Combine<T>>(op: C) -> impl Fn() -> T {
+    move || op.identity().unwrap_or_default()
+}
+
+/// What own values are never asked for.
+fn never<T>() -> T {
+    unreachable!("an element's own value is there")
+}
+
+/// Gives each element what all up to it combine to, its own value included, in an array that lies as `a` does.
+/// Collective.
+///
+/// ```
+/// use superstep::{Block, Config, Sum, algorithms};
+///
+/// let sums = Config::new().procs(3).run(|g| {
+///     let a = g.array::<u64, Block>(5);
+///     a.forall_mut(|i, x| *x = i as u64);
+///     let sums = algorithms::scan(g, &a, Sum);
+///     g.step(|s| s.mirror(&sums, ..))
+/// });
+/// assert_eq!(sums.unwrap(), [0, 1, 3, 6, 10]);
+/// ```
+///
+/// # Cost
+///
+/// 2 steps, one of which makes the array; nothing beyond the boundary for small elements, and 2 n / p work. 2 steps and
+/// 2 n / p g more if the array does not lie in order.
+///
+/// # Panics
+///
+/// If another group made the array, or if it is borrowed for writing.
+#[track_caller]
+pub fn scan<T: Element + Value, D: Distribution, C: Combine<T>>(g: &mut Group, a: &Array<T, D>, op: C) -> Array<T, D> {
+    scan_array(g, a, op, Own::In, &never)
+}
+
+/// Scans like [`scan`], without each element's own value: the first gets the value that changes nothing, and the type's
+/// default where the operator is a function, which has none.
+///
+/// ```
+/// use superstep::{Config, Cyclic, Sum, algorithms};
+///
+/// let sums = Config::new().procs(3).run(|g| {
+///     let a = g.array::<u64, Cyclic>(5);
+///     a.forall_mut(|i, x| *x = i as u64);
+///     let sums = algorithms::scan_exclusive(g, &a, Sum);
+///     g.step(|s| s.mirror(&sums, ..))
+/// });
+/// assert_eq!(sums.unwrap(), [0, 0, 1, 3, 6]);
+/// ```
+#[track_caller]
+pub fn scan_exclusive<T: Element + Value + Default, D: Distribution, C: Combine<T>>(
+    g: &mut Group,
+    a: &Array<T, D>,
+    op: C,
+) -> Array<T, D> {
+    scan_array(g, a, op, Own::Out, &nothing(op))
+}
+
+/// Scans the vectors of all processors, one behind the other; each value gets what all up to it combine to. Collective.
+///
+/// ```
+/// let texts = superstep::Config::new().procs(2).run_all(|g| {
+///     let mine = vec![g.rank().to_string(), "x".to_owned()];
+///     superstep::algorithms::scan_vec(g, mine, |all: &mut String, word: &String| all.push_str(word))
+/// });
+/// assert_eq!(texts.unwrap(), [["0", "0x"], ["0x1", "0x1x"]]);
+/// ```
+///
+/// # Cost
+///
+/// 1 step; see [`scan`].
+#[track_caller]
+pub fn scan_vec<T: Value, C: Combine<T>>(g: &mut Group, values: Vec<T>, op: C) -> Vec<T> {
+    scan_run(g, values, op, Own::In, &never)
+}
+
+/// Scans like [`scan_vec`], without each value's own; see [`scan_exclusive`].
+///
+/// ```
+/// let places = superstep::Config::new().procs(2).run_all(|g| {
+///     superstep::algorithms::scan_exclusive_vec(g, vec![2, 3], superstep::Sum)
+/// });
+/// assert_eq!(places.unwrap(), [[0, 2], [5, 7]]);
+/// ```
+#[track_caller]
+pub fn scan_exclusive_vec<T: Value + Default, C: Combine<T>>(g: &mut Group, values: Vec<T>, op: C) -> Vec<T> {
+    scan_run(g, values, op, Own::Out, &nothing(op))
+}

@@ -1,0 +1,259 @@
+//! Sorting: by a sample each processor gets its share of the order, and sorts it.
+
+use super::{
+    key::Key,
+    local_sort::{self, Ties},
+    order::{By, ByKey, Natural, Order},
+    runs::{Run, Starts, part_of, put_runs, run_of},
+    spread::{draw, even_out, hand_over, split},
+};
+use crate::{
+    engine::{AsElements, AsValue, Codec, Element, Group, Value},
+    memory::{Array, Distribution},
+};
+use std::cmp::Ordering;
+
+/// Sorts a list of runs; the runs that come back differ a little in length. Two steps.
+#[track_caller]
+pub(super) fn sorted<T: Clone + Send + 'static, W: Codec<Vec<T>>>(
+    g: &mut Group,
+    run: impl Run<T>,
+    order: &impl Order<T>,
+    ties: Ties,
+) -> (Vec<T>, Starts) {
+    let (mut mine, starts) = if g.size() == 1 {
+        let mine = run.into_vec();
+        let starts = vec![0, mine.len()];
+        (mine, starts)
+    } else {
+        let (len, samples) = (run.with(<[T]>::len), draw(g, &run));
+        let splitters = split::<T, W>(g, len, samples, order);
+        let lists = splitters.deal(g, run, order);
+        hand_over::<T, W>(g, lists)
+    };
+    local_sort::sort(&mut mine, order, ties);
+    (mine, starts)
+}
+
+/// Sorts an array where it is.
+#[track_caller]
+fn sort_array<T: Element, D: Distribution>(g: &mut Group, a: &Array<T, D>, order: &impl Order<T>, ties: Ties) {
+    let run = match ties {
+        Ties::Kept => run_of(g, a),
+        Ties::Free => part_of(g, a),
+    };
+    if g.size() == 1 && a.is_in_order() {
+        local_sort::sort(&mut a.local_mut(), order, ties);
+        return;
+    }
+    let (mine, starts) = sorted::<T, AsElements>(g, run, order, ties);
+    put_runs(g, a, 0, &starts, &mine);
+}
+
+/// Sorts a vector of each processor.
+#[track_caller]
+fn sort_run<T: Value>(g: &mut Group, values: Vec<T>, order: &impl Order<T>, ties: Ties) -> Vec<T> {
+    let (mine, starts) = sorted::<T, AsValue>(g, values, order, ties);
+    even_out::<T, AsValue>(g, &starts, mine)
+}
+
+/// Sorts an array where it is; equal elements keep their order. Collective.
+///
+/// Numbers and what begins with one are dealt by their digits, anything else is compared. The work is shared evenly
+/// whatever is sorted: equal elements, rising or falling ones, few values.
+///
+/// ```
+/// use superstep::{Block, Config, algorithms};
+///
+/// let sorted = Config::new().procs(3).run(|g| {
+///     let a = g.array::<f64, Block>(7);
+///     a.forall_mut(|i, x| *x = [2.0, f64::NAN, -1.0, 0.0, -0.0, 2.0, 1e9][i]);
+///     algorithms::sort(g, &a);
+///     g.step(|s| s.mirror(&a, ..))
+/// });
+/// assert_eq!(sorted.unwrap()[..6], [-1.0, -0.0, 0.0, 2.0, 2.0, 1e9]);
+/// ```
+///
+/// # Cost
+///
+/// 3 steps: samples, values, and what is left to be evened out. n / p g for n words, besides 64 p g or 4096 g for the
+/// samples; (n / p) log n work, and n / p for numbers. One step and n / p g more if the array does not lie in order.
+///
+/// # Panics
+///
+/// If another group made the array, or if it is borrowed.
+#[track_caller]
+pub fn sort<T: Element + Key, D: Distribution>(g: &mut Group, a: &Array<T, D>) {
+    sort_array(g, a, &Natural, Ties::Kept);
+}
+
+/// Sorts like [`sort`], in the order that `compare` says.
+///
+/// ```
+/// use superstep::{Config, Cyclic, algorithms};
+///
+/// let sorted = Config::new().procs(3).run(|g| {
+///     let a = g.array::<i32, Cyclic>(5);
+///     a.forall_mut(|i, x| *x = [3, -1, 2, -3, 1][i]);
+///     algorithms::sort_by(g, &a, |x, y| x.abs().cmp(&y.abs()));
+///     g.step(|s| s.mirror(&a, ..))
+/// });
+/// assert_eq!(sorted.unwrap(), [-1, 1, 2, 3, -3]);
+/// ```
+#[track_caller]
+pub fn sort_by<T: Element, D: Distribution>(g: &mut Group, a: &Array<T, D>, compare: impl Fn(&T, &T) -> Ordering) {
+    sort_array(g, a, &By(compare), Ties::Kept);
+}
+
+/// Sorts like [`sort`], by what `key` makes of an element. It is asked several times for each.
+///
+/// ```
+/// use superstep::{Block, Config, algorithms};
+///
+/// let sorted = Config::new().procs(2).run(|g| {
+///     let a = g.array::<[f32; 2], Block>(3);
+///     a.forall_mut(|i, x| *x = [[7.0, 0.5], [8.0, -0.5], [9.0, 0.5]][i]);
+///     algorithms::sort_by_key(g, &a, |x| x[1]);
+///     g.step(|s| s.mirror(&a, ..))
+/// });
+/// assert_eq!(sorted.unwrap(), [[8.0, -0.5], [7.0, 0.5], [9.0, 0.5]]);
+/// ```
+#[track_caller]
+pub fn sort_by_key<T: Element, D: Distribution, K: Key>(g: &mut Group, a: &Array<T, D>, key: impl Fn(&T) -> K) {
+    sort_array(g, a, &ByKey(key), Ties::Kept);
+}
+
+/// Sorts like [`sort`]; equal elements come in any order, the same in every run. An array that does not lie in order is
+/// not brought in order first.
+///
+/// ```
+/// use superstep::{Config, Cyclic, algorithms};
+///
+/// let sorted = Config::new().procs(3).run(|g| {
+///     let a = g.array::<u8, Cyclic>(5);
+///     a.forall_mut(|i, x| *x = b"bread"[i]);
+///     algorithms::sort_unstable(g, &a);
+///     g.step(|s| s.mirror(&a, ..))
+/// });
+/// assert_eq!(sorted.unwrap(), b"abder");
+/// ```
+///
+/// # Cost
+///
+/// 3 steps and n / p g, as [`sort`] of an array that lies in order.
+#[track_caller]
+pub fn sort_unstable<T: Element + Key, D: Distribution>(g: &mut Group, a: &Array<T, D>) {
+    sort_array(g, a, &Natural, Ties::Free);
+}
+
+/// Sorts like [`sort_unstable`], in the order that `compare` says.
+///
+/// ```
+/// use superstep::{Block, Config, algorithms};
+///
+/// let sorted = Config::new().procs(2).run(|g| {
+///     let a = g.array::<u32, Block>(4);
+///     a.forall_mut(|i, x| *x = i as u32);
+///     algorithms::sort_unstable_by(g, &a, |x, y| y.cmp(x));
+///     g.step(|s| s.mirror(&a, ..))
+/// });
+/// assert_eq!(sorted.unwrap(), [3, 2, 1, 0]);
+/// ```
+#[track_caller]
+pub fn sort_unstable_by<T: Element, D: Distribution>(
+    g: &mut Group,
+    a: &Array<T, D>,
+    compare: impl Fn(&T, &T) -> Ordering,
+) {
+    sort_array(g, a, &By(compare), Ties::Free);
+}
+
+/// Sorts like [`sort_unstable`], by what `key` makes of an element.
+///
+/// ```
+/// use std::cmp::Reverse;
+/// use superstep::{Block, Config, algorithms};
+///
+/// let sorted = Config::new().procs(2).run(|g| {
+///     let a = g.array::<u32, Block>(4);
+///     a.forall_mut(|i, x| *x = i as u32);
+///     algorithms::sort_unstable_by_key(g, &a, |&x| Reverse(x));
+///     g.step(|s| s.mirror(&a, ..))
+/// });
+/// assert_eq!(sorted.unwrap(), [3, 2, 1, 0]);
+/// ```
+#[track_caller]
+pub fn sort_unstable_by_key<T: Element, D: Distribution, K: Key>(
+    g: &mut Group,
+    a: &Array<T, D>,
+    key: impl Fn(&T) -> K,
+) {
+    sort_array(g, a, &ByKey(key), Ties::Free);
+}
+
+/// Sorts the vectors of all processors as one list; each gets a block of ⌈n / p⌉. Equal values keep their order.
+/// Collective.
+///
+/// ```
+/// use superstep::{Config, algorithms};
+///
+/// let sorted = Config::new().procs(2).run_all(|g| {
+///     let words = if g.is_leader() { "the quick brown fox" } else { "jumps" };
+///     algorithms::sort_vec(g, words.split(' ').map(str::to_owned).collect())
+/// });
+/// assert_eq!(sorted.unwrap(), [vec!["brown", "fox", "jumps"], vec!["quick", "the"]]);
+/// ```
+///
+/// # Cost
+///
+/// As [`sort`].
+#[track_caller]
+pub fn sort_vec<T: Value + Key>(g: &mut Group, values: Vec<T>) -> Vec<T> {
+    sort_run(g, values, &Natural, Ties::Kept)
+}
+
+/// Sorts like [`sort_vec`], in the order that `compare` says.
+///
+/// ```
+/// use superstep::{Config, algorithms};
+///
+/// let sorted = Config::new().procs(2).run_all(|g| {
+///     let mine = vec![g.rank(), 5];
+///     algorithms::sort_by_vec(g, mine, |x, y| y.cmp(x))
+/// });
+/// assert_eq!(sorted.unwrap(), [[5, 5], [1, 0]]);
+/// ```
+#[track_caller]
+pub fn sort_by_vec<T: Value>(g: &mut Group, values: Vec<T>, compare: impl Fn(&T, &T) -> Ordering) -> Vec<T> {
+    sort_run(g, values, &By(compare), Ties::Kept)
+}
+
+/// Sorts like [`sort_vec`], by what `key` makes of a value.
+///
+/// ```
+/// use superstep::{Config, algorithms};
+///
+/// let sorted = Config::new().procs(2).run_all(|g| {
+///     let mine = vec![(g.rank(), 'x'), (0, 'y')];
+///     algorithms::sort_by_key_vec(g, mine, |pair| pair.0)
+/// });
+/// assert_eq!(sorted.unwrap(), [[(0, 'x'), (0, 'y')], [(0, 'y'), (1, 'x')]]);
+/// ```
+#[track_caller]
+pub fn sort_by_key_vec<T: Value, K: Key>(g: &mut Group, values: Vec<T>, key: impl Fn(&T) -> K) -> Vec<T> {
+    sort_run(g, values, &ByKey(key), Ties::Kept)
+}
+
+/// Sorts like [`sort_vec`]; equal values come in any order, the same in every run.
+///
+/// ```
+/// let sorted = superstep::Config::new().procs(2).run_all(|g| {
+///     let mine = vec![0.5 * g.rank() as f64, -1.0];
+///     superstep::algorithms::sort_unstable_vec(g, mine)
+/// });
+/// assert_eq!(sorted.unwrap(), [[-1.0, -1.0], [0.0, 0.5]]);
+/// ```
+#[track_caller]
+pub fn sort_unstable_vec<T: Value + Key>(g: &mut Group, values: Vec<T>) -> Vec<T> {
+    sort_run(g, values, &Natural, Ties::Free)
+}

@@ -1,0 +1,185 @@
+//! Spreading values over the processors: by where they stand in an order, or so that all have as many.
+//!
+//! A sample of the values says where each processor's share of the order begins. A splitter is a value with its place in
+//! the list, so that equal values can be cut apart, and no input, however few values it has, crowds on one processor.
+
+use super::{
+    key::Digits,
+    order::Order,
+    random::mixed,
+    runs::{Run, Starts, even_starts, starts_of},
+};
+use crate::engine::{Codec, Each, Group, Sum};
+use std::{cmp::Ordering, panic::Location};
+
+/// Each processor draws so many samples, or its share of `SAMPLES` if that is more.
+const SAMPLES_EACH: usize = 64;
+/// So many samples are drawn by all of a small group.
+const SAMPLES: usize = 4096;
+/// Up to so many splitters are compared with one after another, without a branch.
+const FEW: usize = 8;
+
+/// A value where a processor's share begins, and its place in the list: a rank, and a place in its run.
+struct Splitter<T> {
+    value: T,
+    rank: usize,
+    at: usize,
+}
+
+/// Where the shares of all processors but the first begin.
+pub(super) struct Splitters<T>(Vec<Splitter<T>>);
+
+/// How many samples are drawn of a run of `len` in a group of `size`.
+fn count(len: usize, size: usize) -> usize {
+    SAMPLES_EACH.max(SAMPLES / size).min(len)
+}
+
+/// The places of the samples of a run: one of each stretch, drawn by a number that all processors know.
+fn places(rank: usize, len: usize, count: usize) -> impl Iterator<Item = usize> {
+    let bound = move |number: usize| (number as u128 * len as u128 / count as u128) as usize;
+    (0..count).map(move |number| {
+        let (first, end) = (bound(number), bound(number + 1));
+        let drawn = u128::from(mixed((rank as u64) << 32 ^ number as u64));
+        first + ((drawn * (end - first) as u128) >> 64) as usize
+    })
+}
+
+/// The samples of a run.
+pub(super) fn draw<T: Clone>(g: &Group, run: &impl Run<T>) -> Vec<T> {
+    run.with(|values| {
+        let places = places(g.rank(), values.len(), count(values.len(), g.size()));
+        places.map(|at| values[at].clone()).collect()
+    })
+}
+
+/// Agrees on splitters of a list, of which this processor has a run of `len` and these samples. One step, in which the
+/// samples of all travel to all.
+#[track_caller]
+pub(super) fn split<T: Clone + Send + 'static, W: Codec<Vec<T>>>(
+    g: &mut Group,
+    len: usize,
+    samples: Vec<T>,
+    order: &impl Order<T>,
+) -> Splitters<T> {
+    let (size, site) = (g.size(), Location::caller());
+    let (lens, lists) = g.step(|s| (s.collect(len), s.collect_lists::<T, W>(samples, site)));
+    let total: f64 = lens.iter().map(|&len| len as f64).sum();
+    let mut drawn: Vec<(Splitter<T>, f64)> = Vec::new();
+    for (rank, (list, &len)) in lists.into_iter().zip(&lens).enumerate() {
+        // Each sample stands for as many values as it was drawn from.
+        let (count, weight) = (list.len(), len as f64 / list.len() as f64);
+        let samples = list.into_iter().zip(places(rank, len, count));
+        drawn.extend(samples.map(|(value, at)| (Splitter { value, rank, at }, weight)));
+    }
+    drawn.sort_by(|(a, _), (b, _)| order.order(&a.value, &b.value).then((a.rank, a.at).cmp(&(b.rank, b.at))));
+    let (mut splitters, mut below) = (Vec::with_capacity(size - 1), 0.0);
+    for (splitter, weight) in &drawn {
+        below += weight;
+        while splitters.len() + 1 < size && below > total * (splitters.len() + 1) as f64 / size as f64 {
+            let Splitter { value, rank, at } = splitter;
+            splitters.push(Splitter { value: value.clone(), rank: *rank, at: *at });
+        }
+    }
+    Splitters(splitters)
+}
+
+impl<T: Clone> Splitters<T> {
+    /// Deals this processor's run into one list for each processor.
+    pub(super) fn deal<O: Order<T>>(&self, g: &Group, run: impl Run<T>, order: &O) -> Vec<Vec<T>> {
+        let (me, size, len) = (g.rank(), g.size(), run.with(<[T]>::len));
+        // Of the values equal to a splitter, those from this place on are above it.
+        let above: Vec<usize> = self.0.iter().map(|splitter| splitter.place_above(me)).collect();
+        let mut lists: Vec<Vec<T>> = (0..size).map(|_| Vec::new()).collect();
+        for list in &mut lists {
+            fabric::make_room(list, len / size + len / size / 16 + 16);
+        }
+        let mut at = 0;
+        if O::DIGITS == Digits::All && above.len() <= FEW {
+            let digits: Vec<u64> = self.0.iter().map(|splitter| order.digits(&splitter.value)).collect();
+            run.hand_out(|value| {
+                let mine = order.digits(&value);
+                let is_above = |(&digits, &above): (&u64, &usize)| (mine, at) >= (digits, above);
+                let to: usize = digits.iter().zip(&above).map(|splitter| usize::from(is_above(splitter))).sum();
+                lists[to].push(value);
+                at += 1;
+            });
+        } else {
+            let numbers: Vec<usize> = (0..above.len()).collect();
+            run.hand_out(|value| {
+                let to = numbers.partition_point(|&number| match order.order(&value, &self.0[number].value) {
+                    Ordering::Less => false,
+                    Ordering::Equal => at >= above[number],
+                    Ordering::Greater => true,
+                });
+                lists[to].push(value);
+                at += 1;
+            });
+        }
+        lists
+    }
+
+    /// Where a run that is in order is to be cut, so that equal values stay together: one end for each processor.
+    pub(super) fn cut(&self, g: &Group, sorted: &[T], order: &impl Order<T>) -> Vec<usize> {
+        let is_below = |splitter: &Splitter<T>, value: &T| order.order(value, &splitter.value).is_lt();
+        let ends = self.0.iter().map(|splitter| sorted.partition_point(|value| is_below(splitter, value)));
+        let mut ends: Vec<usize> = ends.collect();
+        ends.resize(g.size(), sorted.len());
+        ends
+    }
+}
+
+/// Cuts a list at these ends.
+pub(super) fn cut_at<T>(mut list: Vec<T>, ends: &[usize]) -> Vec<Vec<T>> {
+    let starts = ends.iter().rev().skip(1).chain([&0]);
+    let mut lists: Vec<Vec<T>> = starts.map(|&start| list.split_off(start)).collect();
+    lists.reverse();
+    lists
+}
+
+impl<T> Splitter<T> {
+    /// From which place in the run of a rank on values that are equal to it are above it.
+    fn place_above(&self, rank: usize) -> usize {
+        match rank.cmp(&self.rank) {
+            Ordering::Greater => 0,
+            Ordering::Equal => self.at,
+            Ordering::Less => usize::MAX,
+        }
+    }
+}
+
+/// Hands each processor its list, and yields what came as one run, by rank; and how long the runs are that all got.
+/// One step.
+#[track_caller]
+pub(super) fn hand_over<T: Send + 'static, W: Codec<Vec<T>>>(g: &mut Group, lists: Vec<Vec<T>>) -> (Vec<T>, Starts) {
+    let (site, lens) = (Location::caller(), lists.iter().map(Vec::len).collect::<Vec<usize>>());
+    let (came, lens) = g.step(|s| (s.exchange_lists::<T, W>(lists, site), s.reduce(lens, Each(Sum))));
+    (joined(came), starts_of(lens))
+}
+
+/// One list of all, in their order.
+pub(super) fn joined<T>(mut lists: Vec<Vec<T>>) -> Vec<T> {
+    if lists.len() == 1 {
+        return lists.swap_remove(0);
+    }
+    let mut all = Vec::new();
+    fabric::make_room(&mut all, lists.iter().map(Vec::len).sum());
+    for mut list in lists {
+        all.append(&mut list);
+    }
+    all
+}
+
+/// Deals a list out in blocks of ⌈n / p⌉, of which this processor has the run from its start on. One step, and none
+/// where the runs are these blocks.
+#[track_caller]
+pub(super) fn even_out<T: Send + 'static, W: Codec<Vec<T>>>(g: &mut Group, starts: &[usize], run: Vec<T>) -> Vec<T> {
+    let (me, size, site) = (g.rank(), g.size(), Location::caller());
+    let blocks = even_starts(starts[size], size);
+    if blocks == starts {
+        return run;
+    }
+    let (from, to) = (starts[me], starts[me + 1]);
+    let ends: Vec<usize> = blocks[1..].iter().map(|&end| end.clamp(from, to) - from).collect();
+    let lists = cut_at(run, &ends);
+    joined(g.step(|s| s.exchange_lists::<T, W>(lists, site)))
+}

@@ -1,0 +1,78 @@
+//! Rows that become columns.
+
+use super::runs::check;
+use crate::{
+    engine::{Element, Group},
+    memory::{Array, Distribution},
+};
+use std::panic::Location;
+
+/// Rows and columns are turned in squares of this side, which stay in the nearest cache.
+const SIDE: usize = 32;
+
+/// Makes an array with the columns of `a` as rows, and the same sort of distribution. Collective.
+///
+/// ```
+/// use superstep::{Block, Config, algorithms};
+///
+/// let turned = Config::new().procs(2).run(|g| {
+///     let a = g.array_with::<usize, _, 2>([2, 3], Block::new());
+///     a.forall_mut_in((.., ..), |[i, j], x| *x = 10 * i + j);
+///     let turned = algorithms::transpose(g, &a);
+///     g.step(|s| s.mirror(&turned, (.., ..)))
+/// });
+/// assert_eq!(turned.unwrap(), [0, 10, 1, 11, 2, 12]);
+/// ```
+///
+/// # Cost
+///
+/// 2 steps, one of which makes the array; n / p g for n words where rows are distributed, and as much again for indices
+/// where both dimensions are.
+///
+/// # Panics
+///
+/// If another group made the array, or if it is borrowed for writing.
+#[track_caller]
+pub fn transpose<T: Element, D: Distribution>(g: &mut Group, a: &Array<T, D, 2>) -> Array<T, D, 2> {
+    check(g, a, Location::caller());
+    let [rows, columns] = a.shape();
+    let out = g.array_with([columns, rows], a.distribution().resized(columns, g.size()));
+    let mut stretches = Vec::new();
+    out.stretches(|at, index, count| stretches.push((at, index, count)));
+    if D::DISTRIBUTED == 1 {
+        // Each stretch is whole rows: columns of the other.
+        let bands = g.step(|s| {
+            let band =
+                |&(_, index, count): &(usize, usize, usize)| s.mirror(a, (.., index / rows..(index + count) / rows));
+            stretches.iter().map(band).collect::<Vec<_>>()
+        });
+        let mut local = out.local_mut();
+        for (&(at, _, count), band) in stretches.iter().zip(&bands) {
+            turn(band, &mut local[at..at + count], rows, count / rows);
+        }
+    } else {
+        let sources = stretches.iter().flat_map(|&(_, index, count)| index..index + count);
+        let sources: Vec<usize> = sources.map(|index| index % rows * columns + index / rows).collect();
+        let mut values = &g.step(|s| s.gather(a, &sources))[..];
+        let mut local = out.local_mut();
+        for &(at, _, count) in &stretches {
+            let (here, rest) = values.split_at(count);
+            local[at..at + count].copy_from_slice(here);
+            values = rest;
+        }
+    }
+    out
+}
+
+/// Writes `rows` rows of `columns` elements as columns.
+fn turn<T: Copy>(from: &[T], to: &mut [T], rows: usize, columns: usize) {
+    for row in (0..rows).step_by(SIDE) {
+        for column in (0..columns).step_by(SIDE) {
+            for j in column..columns.min(column + SIDE) {
+                for i in row..rows.min(row + SIDE) {
+                    to[j * rows + i] = from[i * columns + j];
+                }
+            }
+        }
+    }
+}
