@@ -67,8 +67,8 @@ pub fn histogram<T: Element + Key, D: Distribution>(g: &mut Group, a: &Array<T, 
     histogram_run(g, run, edges)
 }
 
-/// Counts the values of the vectors of all processors between each two edges; see [`histogram`]. Collective; all get the
-/// counts.
+/// Counts the values of the vectors of all processors between each two edges; see [`histogram`]. Collective; all get
+/// the counts.
 ///
 /// ```
 /// let counts = superstep::Config::new().procs(2).run(|g| {

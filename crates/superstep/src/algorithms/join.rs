@@ -70,9 +70,9 @@ where
     paired(left, right, make)
 }
 
-/// Makes an array of what `make` makes of each two rows, one of each table, that have the same key: in the order of keys,
-/// of equal ones in that of the rows on the left, and then on the right. A table is an array of keys and one of values.
-/// Collective.
+/// Makes an array of what `make` makes of each two rows, one of each table, that have the same key: in the order of
+/// keys, of equal ones in that of the rows on the left, and then on the right. A table is an array of keys and one of
+/// values. Collective.
 ///
 /// ```
 /// use superstep::{Block, Config, algorithms};
@@ -93,13 +93,13 @@ where
 /// # Cost
 ///
 /// 4 steps, one of which makes the array: n / p g for n words of both tables, besides the samples of a
-/// [`sort`](super::sort), and work as for that. All rows of one key meet on one processor. One step and n / p g more for
-/// each array that does not lie in order, or otherwise than the first of its table.
+/// [`sort`](super::sort), and work as for that. All rows of one key meet on one processor. One step and n / p g more
+/// for each array that does not lie in order, or otherwise than the first of its table.
 ///
 /// # Panics
 ///
-/// If the arrays of a table differ in length (`BadLength`), if another group made one of them, or if one is borrowed for
-/// writing.
+/// If the arrays of a table differ in length (`BadLength`), if another group made one of them, or if one is borrowed
+/// for writing.
 #[track_caller]
 pub fn join<K, A, B, R, D, E, F, H>(
     g: &mut Group,

@@ -25,9 +25,9 @@
 //! # Contract
 //!
 //! 1. All of them are collective: every member of the group calls them at the same place, with the same arrays.
-//! 2. The result is what plain sequential code makes of the whole list. Sums of floats are grouped in a way that depends
-//!    on the number of processors and on the distribution alone, so they have the same bits in every run, on every
-//!    fabric.
+//! 2. The result is what plain sequential code makes of the whole list. Sums of floats are grouped in a way that
+//!    depends on the number of processors and on the distribution alone, so they have the same bits in every run and
+//!    on every fabric.
 //! 3. Functions of the program depend on their arguments alone. Operators are associative and need not commute.
 //! 4. What is wrong about a call is an error on all members, before anything was changed.
 //!

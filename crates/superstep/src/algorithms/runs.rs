@@ -1,7 +1,7 @@
 //! Runs: what each processor works on of a list that lies spread over all of them.
 //!
-//! The list is all runs in the order of ranks. An array that lies in order has its parts as runs, where they are; of any
-//! other each processor is brought a block. So every algorithm is written once, for runs.
+//! The list is all runs in the order of ranks. An array that lies in order has its parts as runs, where they are; of
+//! any other each processor is brought a block. So every algorithm is written once, for runs.
 
 use crate::{
     engine::{Element, Group, hash_numbers},

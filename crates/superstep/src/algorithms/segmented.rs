@@ -123,7 +123,7 @@ pub fn segmented_scan<T: Element + Value, D: Distribution, E: Distribution, C: C
 ///
 /// # Panics
 ///
-/// If somebody gives as many values as heads not (`BadLength`, on all members).
+/// If somebody gives not as many heads as values (`BadLength`, on all members).
 #[track_caller]
 pub fn segmented_scan_vec<T: Value, C: Combine<T>>(g: &mut Group, mut values: Vec<T>, heads: &[bool], op: C) -> Vec<T> {
     agree_lens(g, "values and heads of a segmented scan", [values.len(), heads.len()]);

@@ -1,7 +1,8 @@
 //! Spreading values over the processors: by where they stand in an order, or so that all have as many.
 //!
-//! A sample of the values says where each processor's share of the order begins. A splitter is a value with its place in
-//! the list, so that equal values can be cut apart, and no input, however few values it has, crowds on one processor.
+//! A sample of the values says where each processor's share of the order begins. A splitter is a value with its place
+//! in the list, so that equal values can be cut apart, and no input, however few values it has, crowds on one
+//! processor.
 
 use super::{
     key::Digits,

@@ -81,8 +81,8 @@ fn irregular<T: Element>(g: &mut Group, run: &[T]) -> Array<T, Irregular> {
 ///
 /// # Cost
 ///
-/// 4 steps, one of which makes the array: each processor sorts what it has and sends every value once, so at most
-/// n / p g, besides the samples of a [`sort`](super::sort). One step and n / p g more if the array does not lie in order.
+/// 4 steps, one of which makes the array: each processor sorts what it has and sends every value once, so at most n / p
+/// g, besides the samples of a [`sort`](super::sort). One step and n / p g more if the array does not lie in order.
 ///
 /// # Panics
 ///
