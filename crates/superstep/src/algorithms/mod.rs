@@ -38,7 +38,7 @@
 //! be brought in order first, with one step and n / p g more, where the order matters. Making an array is one of the
 //! steps. A step is one message to each other processor for which there is something, and l.
 //!
-//! | algorithm | steps | words sent by each | work |
+//! | algorithm | steps, at most | words sent by each | work |
 //! |---|---|---|---|
 //! | [`sort`], [`sort_by`], [`sort_by_key`], [`sort_unstable`] | 3 | n / p + max(64 p, 4096) | n / p for digits, (n / p) log n |
 //! | [`is_sorted`] | 1 | 2 p | n / p |

@@ -289,6 +289,51 @@ fn a_permutation_depends_on_its_seed_alone() {
 
 const FIRST: [usize; 6] = [608, 758, 149, 704, 909, 400];
 
+/// S4: the documentation of the module has a table.
+#[test]
+fn no_algorithm_takes_more_steps_than_its_table_says() {
+    on_sizes(&FEW, |g| {
+        let (a, heads) = (array_of(g, Block::new(), &drawn(5000)), g.array::<u8, Block>(5000));
+        let sheet = g.array_with::<u64, _, 2>([10, 20], Block::new());
+        let rare = |x: &u64| x.is_multiple_of(5);
+        let calls: [(u64, &dyn Fn(&mut Group)); 24] = [
+            (1, &|g| _ = algorithms::is_sorted(g, &a)),
+            (2, &|g| drop(algorithms::scan(g, &a, Sum))),
+            (2, &|g| drop(algorithms::scan_exclusive(g, &a, Sum))),
+            (2, &|g| drop(algorithms::segmented_scan(g, &a, &heads, Sum))),
+            (1, &|g| _ = algorithms::reduce_array(g, &a, Sum)),
+            (1, &|g| _ = algorithms::count(g, &a, rare)),
+            (1, &|g| _ = algorithms::find_first(g, &a, rare)),
+            (1, &|g| _ = algorithms::min_max(g, &a)),
+            (1, &|g| _ = algorithms::arg_max(g, &a)),
+            (1, &|g| drop(algorithms::map(g, &a, |x| *x))),
+            (1, &|g| drop(algorithms::zip_map(g, &a, &heads, |x, _| *x))),
+            (2, &|g| drop(algorithms::filter(g, &a, rare))),
+            (3, &|g| drop(algorithms::filter_balanced(g, &a, rare))),
+            (3, &|g| drop(algorithms::dedup(g, &a, |x, y| x == y))),
+            (4, &|g| drop(algorithms::unique(g, &a))),
+            (5, &|g| drop(algorithms::group_by_key(g, &a, &a, Sum))),
+            (4, &|g| drop(algorithms::join(g, (&a, &a), (&a, &a), |x, _, _| *x))),
+            (1, &|g| drop(algorithms::histogram(g, &a, &[0, 5, u64::MAX]))),
+            (1, &|g| drop(algorithms::top_k(g, &a, 5))),
+            (2, &|g| drop(algorithms::rebalance(g, &a))),
+            (2, &|g| drop(algorithms::concat(g, &[&a, &a]))),
+            (4, &|g| drop(algorithms::random_permutation(g, 5000, 5))),
+            (2, &|g| drop(algorithms::transpose(g, &sheet))),
+            (3, &|g| algorithms::sort(g, &a)),
+        ];
+        for (number, (most, call)) in calls.into_iter().enumerate() {
+            let before = g.steps();
+            call(g);
+            let steps = g.steps() - before;
+            assert!(steps <= most, "call {number} took {steps} steps");
+        }
+        let before = g.steps();
+        algorithms::partition(g, &a, rare);
+        assert_eq!(g.steps() - before, 2);
+    });
+}
+
 /// X2: what is wrong about a call is one error on all members.
 #[test]
 fn lengths_that_do_not_fit_are_everybodys_error() {
