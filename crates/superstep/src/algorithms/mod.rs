@@ -56,7 +56,7 @@
 //! | [`join`] | 4 | as a sort of all rows | as a sort, and the pairs |
 //! | [`histogram`] | 1 | b log p, for b bins | (n / p) log b |
 //! | [`top_k`] | 1 | k p | n / p |
-//! | [`rebalance`], [`concat`] | 2 | n / p | n / p |
+//! | [`rebalance`], [`concat()`] | 2 | n / p | n / p |
 //! | [`random_permutation`] | 4 | as a sort of numbers | as a sort |
 //! | [`transpose`] | 2 | n / p | n / p |
 
