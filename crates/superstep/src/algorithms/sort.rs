@@ -257,3 +257,27 @@ pub fn sort_by_key_vec<T: Value, K: Key>(g: &mut Group, values: Vec<T>, key: imp
 pub fn sort_unstable_vec<T: Value + Key>(g: &mut Group, values: Vec<T>) -> Vec<T> {
     sort_run(g, values, &Natural, Ties::Free)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{super::random::mixed, *};
+    use crate::Config;
+
+    /// The share of each processor is within a tenth of n / p before anything is evened out.
+    #[test]
+    fn the_work_is_shared_evenly_whatever_is_sorted() {
+        let lists: [fn(u64) -> u64; 6] = [|_| 7, |at| at, |at| !at, |at| at % 2, mixed, |at| mixed(at) >> (at % 60)];
+        for list in lists {
+            let outcome = Config::new().procs(4).run(|g| {
+                let first = 10_000 * g.rank() as u64;
+                let run: Vec<u64> = (first..first + 10_000).map(list).collect();
+                let (mine, starts) = sorted::<u64, AsElements>(g, run, &Natural, Ties::Kept);
+                assert_eq!(starts[g.rank() + 1] - starts[g.rank()], mine.len());
+                starts
+            });
+            let starts = outcome.expect("the run succeeds");
+            let lens: Vec<usize> = starts.windows(2).map(|ends| ends[1] - ends[0]).collect();
+            assert!(lens.iter().all(|len| (9_000..=11_000).contains(len)), "{lens:?}");
+        }
+    }
+}
