@@ -153,7 +153,7 @@ mod tests {
             check(random.iter().map(|&x| x >> (x % 64)).collect(), &Natural);
             check(random.iter().map(|&x| [x % 3, x]).collect(), &Natural);
             check(random.iter().map(|&x| (x as i64) as f64 * 1e-3).collect(), &Natural);
-            check(random.iter().map(|x| x.to_string()).collect(), &Natural);
+            check(random.iter().map(ToString::to_string).collect(), &Natural);
             check(vec![7u64; len as usize], &Natural);
             check((0..len).collect(), &Natural);
             check((0..len).rev().map(|x| x << 40).collect(), &Natural);
