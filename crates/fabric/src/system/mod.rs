@@ -82,8 +82,8 @@ pub(crate) use {
 pub(crate) use {
     heap::{map, unmap},
     miri::{
-        allowed, at_exit, exit_now, flush_streams, host_name, is_alive, list_images, machine, map_shared, own_task,
-        unmap_shared, without_signals,
+        allowed, at_exit, exit_now, flush_streams, hold_exits, host_name, is_alive, list_images, machine, map_shared,
+        own_task, unmap_shared, without_signals,
     },
 };
 
