@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The long tests: random programs, mistakes, faults, schedules, memory checks, fuzzing, mutants and a soak, within a given
 # time. Each part has a share of it, and goes on in rounds, with new seeds, until its share is over. What ran, how many and
-# what was found is written to CAMPAIGN.md.
+# what was found is written to CAMPAIGN.md; where parts are named, behind what is there.
 # Usage: ./campaign.sh [minutes, 60 unless given] [part...]
 set -uo pipefail
 cd "$(dirname "$0")"
@@ -80,6 +80,12 @@ twice() {
 }
 export -f twice
 
+# A share in whole minutes, for commands that end by themselves: one at least, and never more than the share has.
+whole_minutes() {
+  local minutes=$((span * $1 / 60000))
+  echo $((minutes > 0 ? minutes : 1))
+}
+
 random="$claims --test random -- --nocapture"
 part rounds random-simulated 280 "" "SUPERSTEP_RANDOM_CASES=20000 twice $random simulated_processors"
 part rounds random-threads 40 "" "SUPERSTEP_RANDOM_CASES=5000 $random threads_are"
@@ -109,11 +115,20 @@ part once bsp 22 "" "$campaign --package superstep-bsp"
 part once miri 20 "parts ran" "checks/miri.sh $((span * 20 / 60000 + 1))"
 part once sanitizers 32 "claims hold|sequences of calls" "checks/sanitizers.sh"
 part once fuzz 66 "" "checks/fuzz.sh $((span * 66 / 1000 / 8 + 1))"
-part once mutants 75 "^caught|: replace|: delete" "checks/mutants.sh $((span * 75 / 60000 + 1))"
-part once soak 20 "supersteps|memory|descriptors|threads" "target/release/superstep soak --minutes $((span * 20 / 60000 + 1))"
+part once mutants 75 "^caught|: replace|: delete" "checks/mutants.sh $(whole_minutes 50)"
+part once soak 20 "supersteps|memory|descriptors|threads" "target/release/superstep soak --minutes $(whole_minutes 20)"
 part once soak-processes 5 "supersteps|memory|descriptors|threads" "target/release/superstep soak --fabric procs --minutes 1"
 
-if [ ${#asked[@]} -eq 0 ]; then
+if [ ${#asked[@]} -gt 0 ]; then
+  {
+    echo
+    echo "Again: \`./campaign.sh $minutes ${asked[*]}\`, commit $commit of $(git log -1 --format=%cs "$commit")."
+    echo
+    echo "| part | command | rounds | what ran | found | time |"
+    echo "|---|---|---|---|---|---|"
+    printf '%s' "$rows"
+  } >>CAMPAIGN.md
+else
   {
     echo "# Campaign"
     echo
