@@ -18,6 +18,7 @@ mod names;
 mod plan;
 mod private;
 mod program;
+mod reader;
 mod steps;
 mod tokens;
 

@@ -12,64 +12,14 @@
 //! | `a[lo:hi:by]` | `a[__section(lo, hi, by)]` |
 //! | `$`, `#`, `@` | `__group.rank()`, `__group.size()`, `__group.id()` |
 
-use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
+use crate::reader::Reader;
+use proc_macro2::{Delimiter, Group, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::{Error, Result};
 
 /// The name of the group in the generated code: no name of the program is meant by it.
 pub(crate) fn group(span: Span) -> Ident {
     Ident::new("__group", Span::call_site().located_at(span))
-}
-
-/// Reads a stretch of tokens.
-struct Reader {
-    tokens: Vec<TokenTree>,
-    at: usize,
-}
-
-impl Reader {
-    fn new(tokens: TokenStream) -> Self {
-        Self { tokens: tokens.into_iter().collect(), at: 0 }
-    }
-
-    fn peek(&self, ahead: usize) -> Option<&TokenTree> {
-        self.tokens.get(self.at + ahead)
-    }
-
-    fn next(&mut self) -> Option<TokenTree> {
-        let token = self.tokens.get(self.at).cloned();
-        self.at += 1;
-        token
-    }
-
-    fn is_punct(&self, ahead: usize, what: char) -> bool {
-        matches!(self.peek(ahead), Some(TokenTree::Punct(punct)) if punct.as_char() == what)
-    }
-
-    fn is_word(&self, ahead: usize, what: &str) -> bool {
-        matches!(self.peek(ahead), Some(TokenTree::Ident(word)) if word == what)
-    }
-
-    fn group(&self, ahead: usize, delimiter: Delimiter) -> Option<Group> {
-        match self.peek(ahead) {
-            Some(TokenTree::Group(group)) if group.delimiter() == delimiter => Some(group.clone()),
-            _ => None,
-        }
-    }
-
-    /// The tokens up to a punctuation mark outside of groups, and the mark.
-    fn until(&mut self, is_end: impl Fn(char) -> bool) -> (TokenStream, Option<Punct>) {
-        let mut tokens = Vec::new();
-        while let Some(token) = self.next() {
-            match token {
-                TokenTree::Punct(punct) if is_end(punct.as_char()) => {
-                    return (tokens.into_iter().collect(), Some(punct));
-                }
-                other => tokens.push(other),
-            }
-        }
-        (tokens.into_iter().collect(), None)
-    }
 }
 
 /// Words that may stand before an operand.

@@ -5,7 +5,7 @@
 
 use crate::{
     engine::{Element, Group, hash_numbers},
-    error::ErrorKind,
+    error::{ErrorKind, place},
     memory::{Array, Distribution},
 };
 use std::panic::Location;
@@ -176,7 +176,7 @@ pub(super) fn array_of_runs<T: Element, D: Distribution>(g: &mut Group, len: usi
 /// Notes an argument that must be the same on all members; the next boundary sees to it.
 pub(super) fn declare(g: &Group, terms: impl IntoIterator<Item = u64>, words: String, site: &Location<'_>) {
     g.core().declare(hash_numbers(terms));
-    g.core().registry().describe(format!("{words} ({}:{})", site.file(), site.line()));
+    g.core().registry().describe(format!("{words} ({})", place(site)));
 }
 
 /// Refuses two arrays that should have as many elements.

@@ -7,6 +7,7 @@
 mod added;
 mod adding;
 mod cells;
+mod checks;
 mod chunk;
 mod explain;
 mod fetched;
@@ -20,10 +21,11 @@ mod var;
 
 pub use adding::Adding;
 pub use cells::Cells;
+pub use checks::{check_apart, check_operator};
 pub use fetched::{Cursor, Fetched, MayBeCalledTwice, Wanted, called_twice, inspect, perhaps};
 pub use flow::{Attempt, Flow, FromRest, choice, copied, weights};
 pub use own::Marks;
 pub use owned::{Here, Inspect, owned, owned_in, owned_places};
-pub use port::{Port, add, check_apart, check_operator, port, store};
+pub use port::{Port, add, port, store};
 pub use state::{Inside, inside, within};
 pub use var::Var;
