@@ -18,7 +18,7 @@ use crate::{
     tray::Tray,
     wire::{Damaged, Reader, Writer as _, write_part},
 };
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
 /// A circle of processors that send each other packets.
 pub(crate) struct MessageCircle<L> {
@@ -28,8 +28,8 @@ pub(crate) struct MessageCircle<L> {
     entered: u64,
     /// How many trays I have posted to each since then; empty while there are none.
     posted: Vec<u32>,
-    /// What came with the last meeting, by source.
-    inbox: Vec<(usize, Tray)>,
+    /// What came with the last meeting, in the order of the sources, which is also the one in which it is mostly taken.
+    inbox: VecDeque<(usize, Tray)>,
     spares: Spares<u8>,
     /// What I say, and what I hear.
     said: Vec<u8>,
@@ -69,7 +69,7 @@ impl<L: Link> MessageCircle<L> {
             local,
             entered: 0,
             posted: Vec::new(),
-            inbox: Vec::new(),
+            inbox: VecDeque::new(),
             spares: Spares::default(),
             said: Vec::new(),
             heard: Melded::default(),
@@ -84,8 +84,10 @@ impl<L: Link> MessageCircle<L> {
         let stamp = self.route.stamp(Tag::Tray, self.entered);
         for _ in 0..expected {
             let (from, tray) = self.route.mailroom().receive(stamp, None)?;
-            self.inbox.push((self.route.rank_of(from)?, tray));
+            self.inbox.push_back((self.route.rank_of(from)?, tray));
         }
+        // What one source has sent stays in its order.
+        self.inbox.make_contiguous().sort_by_key(|&(source, _)| source);
         Ok(())
     }
 
@@ -112,7 +114,7 @@ impl<L: Link> MessageCircle<L> {
         for neighbour in 0..local.size() {
             let mut tray = Tray::default();
             if local.take(neighbour, &mut tray) {
-                inbox.push((first + neighbour, tray));
+                inbox.push_back((first + neighbour, tray));
             }
         }
         let (mut counts, mut contributions) = (Vec::new(), Vec::with_capacity(local.size()));
@@ -284,11 +286,12 @@ impl<L: Link> Meetings for MessageCircle<L> {
     }
 
     fn take(&mut self, from: usize, into: &mut Tray) -> bool {
-        let Some(at) = self.inbox.iter().position(|&(source, _)| source == from) else {
+        let at = self.inbox.partition_point(|&(source, _)| source < from);
+        if self.inbox.get(at).is_none_or(|&(source, _)| source != from) {
             return false;
-        };
-        // This keeps the order of what one member posted.
-        let read = std::mem::replace(into, self.inbox.remove(at).1);
+        }
+        let Some((_, tray)) = self.inbox.remove(at) else { return false };
+        let read = std::mem::replace(into, tray);
         self.route.terminal.spares.borrow_mut().keep(read.bytes);
         !into.is_empty()
     }

@@ -25,6 +25,9 @@ impl Link for TurnsLink {
         let mut table = self.turns.lock();
         table.suffer(self.rank)?;
         table.send(self.rank, to, packet);
+        if table.hurries() {
+            return Ok(());
+        }
         self.turns.yield_turn(table, self.rank).hear(self.rank)
     }
 

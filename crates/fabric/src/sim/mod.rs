@@ -23,6 +23,7 @@ mod fate;
 mod faults;
 mod here;
 mod link;
+mod pile;
 mod plan;
 mod roster;
 mod table;

@@ -5,6 +5,7 @@ use super::{
     clock::Clock,
     dice::Dice,
     fate::Fate,
+    pile::Pile,
     plan::Plan,
     roster::Roster,
     trace::Journal,
@@ -14,13 +15,13 @@ use crate::{
     messages::{Packet, Stamp, Tag},
     sight::Sighting,
 };
-use std::{
-    collections::{BTreeMap, VecDeque},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 /// How many nanoseconds a turn takes for which something is held back.
 const TURN: f64 = 1000.0;
+
+/// Up to twice as many processors give their turn away with each packet that they send.
+const MANY: usize = 64;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -46,8 +47,8 @@ pub(super) struct Table {
     pub(super) turn: Option<usize>,
     turns: u64,
     agenda: Agenda,
-    /// Packets that have come, by target, and by those sources that have sent it some.
-    mail: Vec<BTreeMap<usize, VecDeque<Sent>>>,
+    /// Packets that have come, by target.
+    mail: Vec<Pile>,
     /// Who has crashed.
     lost: Option<(usize, Failure)>,
     /// Why the run cannot go on, and since when, and who has heard of it.
@@ -69,7 +70,7 @@ impl Table {
             turn: None,
             turns: 0,
             agenda: Agenda::default(),
-            mail: (0..processors).map(|_| BTreeMap::new()).collect(),
+            mail: (0..processors).map(|_| Pile::default()).collect(),
             lost: None,
             failure: None,
             has_heard: vec![false; processors],
@@ -115,6 +116,13 @@ impl Table {
         }
         self.turn = Some(self.roster.get(self.dice.below(self.roster.len())));
         self.turn
+    }
+
+    /// Whether a processor that has sent something goes on at once. Where there are [`MANY`] it mostly does: another
+    /// thread for each packet would take hours where all send to all.
+    pub(super) fn hurries(&mut self) -> bool {
+        let many = self.states.len() / MANY;
+        many > 1 && !self.dice.strikes(many)
     }
 
     fn happen(&mut self, event: Event) {
@@ -188,7 +196,7 @@ impl Table {
 
     fn deliver(&mut self, from: usize, to: usize, sent: Sent) {
         if !self.is_lost(to) {
-            self.mail[to].entry(from).or_default().push_back(sent);
+            self.mail[to].add(from, sent);
             if self.states[to] == State::Waiting {
                 self.go_on(to);
             }
@@ -196,19 +204,14 @@ impl Table {
     }
 
     pub(super) fn has_mail(&self, rank: usize) -> bool {
-        !self.mail[rank].is_empty()
+        self.mail[rank].sources() > 0
     }
 
     /// Takes a packet that has come for this processor, from whom the seed decides.
     pub(super) fn take_mail(&mut self, rank: usize) -> Result<Option<(usize, Packet)>, Failure> {
         let mail = &mut self.mail[rank];
-        let chosen = self.dice.below(mail.len().max(1));
-        let Some((&source, packets)) = mail.iter_mut().nth(chosen) else { return Ok(None) };
-        let first = packets.pop_front();
-        if packets.is_empty() {
-            mail.remove(&source);
-        }
-        let Some(Sent { packet, arrives, spoiled }) = first else { return Ok(None) };
+        let chosen = self.dice.below(mail.sources().max(1));
+        let Some((source, Sent { packet, arrives, spoiled })) = mail.take(chosen) else { return Ok(None) };
         self.clock.take(rank, packet.stamp, arrives);
         let now = self.clock.now(rank);
         if let Some(how) = spoiled.filter(|_| !self.fate.hides_spoiled()) {
@@ -236,7 +239,7 @@ impl Table {
         self.journal.note_place(now, rank, "crashes");
         let failure = Failure::Died { process: rank, how: format!("crashed, as seed {} has it", self.seed) };
         self.lost = Some((rank, failure.clone()));
-        self.mail[rank].clear();
+        self.mail[rank] = Pile::default();
         self.agenda.add(self.turns + turns, Event::Notice(now + turns as f64 * TURN));
         Err(failure)
     }

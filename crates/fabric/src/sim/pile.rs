@@ -1,0 +1,41 @@
+//! What has come for one processor, and has not been taken.
+
+use super::agenda::Sent;
+use std::collections::{HashMap, VecDeque};
+
+/// Packets in the order in which each source has sent them; any of the sources is found at once.
+#[derive(Default)]
+pub(super) struct Pile {
+    /// Those of whom there is something, in the order of their numbers.
+    sources: Vec<usize>,
+    packets: HashMap<usize, VecDeque<Sent>>,
+}
+
+impl Pile {
+    /// Of how many sources there is something.
+    pub(super) fn sources(&self) -> usize {
+        self.sources.len()
+    }
+
+    pub(super) fn add(&mut self, from: usize, sent: Sent) {
+        let queue = self.packets.entry(from).or_default();
+        if queue.is_empty() {
+            let place = self.sources.partition_point(|&source| source < from);
+            self.sources.insert(place, from);
+        }
+        queue.push_back(sent);
+    }
+
+    /// Takes the first packet of one of the sources, by its place among them.
+    pub(super) fn take(&mut self, place: usize) -> Option<(usize, Sent)> {
+        let source = *self.sources.get(place)?;
+        let queue = self.packets.get_mut(&source)?;
+        let first = queue.pop_front()?;
+        if queue.is_empty() {
+            self.sources.remove(place);
+            // A queue for everybody who has ever sent something would be much where there are thousands.
+            self.packets.remove(&source);
+        }
+        Some((source, first))
+    }
+}
