@@ -29,7 +29,7 @@ impl Lower<'_> {
         let (spot, word) = (self::at(span), name.to_string());
         let is_visited = is_visited(&self.around, name, at);
         if let Some(part) = at.iter().find_map(|at| section(at)) {
-            return self.read_section(name, dist, &part, span);
+            return self.read_section(name, dist, &part, span, None);
         }
         if is_visited
             && at.len() == 1
@@ -59,7 +59,15 @@ impl Lower<'_> {
         }
     }
 
-    fn read_section(&mut self, name: &Ident, dist: &Dist, part: &crate::names::Section<'_>, span: Span) -> TokenStream {
+    /// Reads a section, as a vector or into the slice that the last tokens are.
+    fn read_section(
+        &mut self,
+        name: &Ident,
+        dist: &Dist,
+        part: &crate::names::Section<'_>,
+        span: Span,
+        into: Option<&TokenStream>,
+    ) -> TokenStream {
         let spot = at(span);
         let part = self.section_tokens(part);
         let op = dist.op_tokens();
@@ -69,10 +77,11 @@ impl Lower<'_> {
             return TokenStream::new();
         };
         let (port, fetched) = (with(name, "port"), with(name, "in"));
-        if leaf.inspector.as_ref().is_some_and(|inspector| inspector.arrays.contains(&name.to_string())) {
-            quote_spanned!(spot=> #fetched.section(#name, &#port, #part, #op))
-        } else {
-            quote_spanned!(spot=> ::superstep::neststep::Fetched::none().section(#name, &#port, #part, #op))
+        let is_fetched = leaf.inspector.as_ref().is_some_and(|inspector| inspector.arrays.contains(&name.to_string()));
+        let fetched = if is_fetched { quote!(#fetched) } else { quote!(::superstep::neststep::Fetched::none()) };
+        match into {
+            None => quote_spanned!(spot=> #fetched.section(#name, &#port, #part, #op)),
+            Some(into) => quote_spanned!(spot=> #fetched.copy_section(#name, &#port, #part, #op, #into)),
         }
     }
 
@@ -229,9 +238,19 @@ impl Lower<'_> {
             && let Some(part @ crate::names::Section::Colons(_)) = section(&index.index)
         {
             let part = self.section_tokens(&part);
-            let value = self.lowered(&assign.right);
             self.target(&mut index.expr);
             let base = &index.expr;
+            if let Some((name, at)) = element(&assign.right)
+                && let Some(dist) = self.dist(name)
+                && let Some(read) = at.iter().find_map(|at| section(at))
+            {
+                // It is copied once, from where it lies.
+                let into = quote!(&mut #base[#part]);
+                let tokens = self.read_section(name, dist, &read, assign.right.span(), Some(&into));
+                *expr = Expr::Verbatim(tokens);
+                return;
+            }
+            let value = self.lowered(&assign.right);
             *expr = Expr::Verbatim(quote_spanned!(at(span)=> #base[#part].copy_from_slice(&(#value)[..])));
             return;
         }

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     engine::{Combine, Element, Pending, Step},
+    error::ErrorKind,
     memory::{Array, Distribution, Place, Section, Span},
     panics,
 };
@@ -276,10 +277,37 @@ impl<T: Element> Fetched<T> {
         }
         let found = self.sections.iter().find(|(other, _)| *other == span).map(|(_, values)| values.clone());
         let mut values = found.unwrap_or_else(|| port.section(a, span, site));
-        for (index, value) in span.indices().zip(&mut values) {
-            *value = port.own(index, op, || *value);
-        }
+        port.write_own(span, &mut values, op);
         values
+    }
+
+    /// Copies a section there, as [`section`](Self::section) has it.
+    #[track_caller]
+    pub fn copy_section<D: Distribution>(
+        &self,
+        a: &Array<T, D>,
+        port: &Port<T>,
+        section: impl Section<1>,
+        op: impl Combine<T>,
+        into: &mut [T],
+    ) {
+        let site = Location::caller();
+        let span = match section.spans(&a.shape()) {
+            Ok([span]) => span,
+            Err((kind, what)) => refuse(kind, &what, site),
+        };
+        if span.count != into.len() {
+            let what = format!("{} elements of `{}` for {} places", span.count, port.name(), into.len());
+            refuse(ErrorKind::BadLength, &what, site);
+        }
+        if span.count == 0 {
+            return;
+        }
+        match self.sections.iter().find(|(other, _)| *other == span) {
+            Some((_, values)) => into.copy_from_slice(values),
+            None => port.copy_section(a, span, into, site),
+        }
+        port.write_own(span, into, op);
     }
 
     /// Leaves its room for a later step.

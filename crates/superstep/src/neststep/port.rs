@@ -315,17 +315,39 @@ impl<T: Element> Port<T> {
 
     /// A section that was not fetched: each of its elements may be owned or mirrored.
     pub(super) fn section<D: Distribution>(&self, a: &Array<T, D>, span: Span, site: &Location<'_>) -> Vec<T> {
-        let body = bodies();
-        let mirrors = self.mirrors.borrow();
-        if let Some(mirror) = mirrors.iter().rev().find(|mirror| mirror.body == body && mirror.span == span) {
-            return mirror.values.clone();
+        self.with_mirror(span, <[T]>::to_vec)
+            .unwrap_or_else(|| span.indices().map(|index| self.elsewhere(a, index, site)).collect())
+    }
+
+    /// Copies such a section.
+    pub(super) fn copy_section<D: Distribution>(
+        &self,
+        a: &Array<T, D>,
+        span: Span,
+        into: &mut [T],
+        site: &Location<'_>,
+    ) {
+        if self.with_mirror(span, |values| into.copy_from_slice(values)).is_none() {
+            for (index, place) in span.indices().zip(into) {
+                *place = self.elsewhere(a, index, site);
+            }
         }
-        drop(mirrors);
-        let mut values = Vec::with_capacity(span.count);
-        for index in span.indices() {
-            values.push(self.elsewhere(a, index, site));
+    }
+
+    /// Looks at a section that was mirrored as a whole for this body.
+    fn with_mirror<R>(&self, span: Span, look: impl FnOnce(&[T]) -> R) -> Option<R> {
+        let (body, mirrors) = (bodies(), self.mirrors.borrow());
+        let mirror = mirrors.iter().rev().find(|mirror| mirror.body == body && mirror.span == span)?;
+        Some(look(&mirror.values))
+    }
+
+    /// Writes what this processor has made of the elements of a section in this step over what they were before.
+    pub(super) fn write_own(&self, span: Span, values: &mut [T], op: impl Combine<T>) {
+        if !self.own.borrow().is_empty() {
+            for (index, value) in span.indices().zip(values) {
+                *value = self.own(index, op, || *value);
+            }
         }
-        values
     }
 
     /// Asks for a section to be mirrored at the next boundary.
