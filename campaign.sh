@@ -87,9 +87,9 @@ whole_minutes() {
 }
 
 random="$claims --test random -- --nocapture"
-part rounds random-simulated 280 "" "SUPERSTEP_RANDOM_CASES=20000 twice $random simulated_processors"
+part rounds random-simulated 265 "" "SUPERSTEP_RANDOM_CASES=20000 twice $random simulated_processors"
 part rounds random-threads 40 "" "SUPERSTEP_RANDOM_CASES=5000 $random threads_are"
-part rounds random-processes 24 "" "SUPERSTEP_RANDOM_CASES=2000 $random processes_are"
+part rounds random-processes 28 "" "SUPERSTEP_RANDOM_CASES=2000 $random processes_are"
 part rounds random-mistakes 20 "" "SUPERSTEP_RANDOM_CASES=1000 $random a_mistake_ends"
 part rounds random-conflicts 5 "with a conflict" "SUPERSTEP_RANDOM_CASES=1000 $random conflicts_are"
 part rounds random-mpi 20 "" "SUPERSTEP_RANDOM_CASES=100 $random --ignored of_all_sizes"
@@ -100,7 +100,7 @@ part once claims-elsewhere 15 "claims" "$claims --test suite -- --nocapture else
   $claims --test suite -- --ignored --nocapture counted_on_threads"
 part once claims-mpi 20 "claims" "$claims --test suite -- --ignored --nocapture --test-threads=1 holds_under_open_mpi holds_under_mpich"
 part rounds faults-simulated 10 "" "SUPERSTEP_TEST_SEEDS=20 SUPERSTEP_TEST_SEED=\$((1 + 20 * round)) $claims --test faults -- --nocapture"
-part rounds faults-processes 200 "" "SUPERSTEP_FAULTS=20 $claims --test mayhem -- --nocapture forked && $claims --test procs"
+part rounds faults-processes 175 "" "SUPERSTEP_FAULTS=20 $claims --test mayhem -- --nocapture forked && $claims --test procs"
 part rounds faults-mpi 20 "" "SUPERSTEP_FAULTS=1 $claims --test mayhem -- --nocapture --test-threads=1 of_open_mpi of_mpich && $claims --test mpi"
 part once waits 8 "" "$claims --test waits"
 part once schedules 22 "" "RUSTFLAGS='--cfg loom' cargo test --release --package superstep-fabric --lib --target-dir target/loom loom -- --include-ignored"
@@ -116,7 +116,7 @@ part once miri 20 "parts ran" "checks/miri.sh $((span * 20 / 60000 + 1))"
 part once sanitizers 32 "claims hold|sequences of calls" "checks/sanitizers.sh"
 part once fuzz 66 "" "checks/fuzz.sh $((span * 66 / 1000 / 8 + 1))"
 part once mutants 75 "^caught|: replace|: delete" "checks/mutants.sh $(whole_minutes 50)"
-part once soak 20 "supersteps|memory|descriptors|threads" "target/release/superstep soak --minutes $(whole_minutes 20)"
+part once soak 60 "supersteps|memory|descriptors|threads" "target/release/superstep soak --minutes $(whole_minutes 60)"
 part once soak-processes 5 "supersteps|memory|descriptors|threads" "target/release/superstep soak --fabric procs --minutes 1"
 
 if [ ${#asked[@]} -gt 0 ]; then
