@@ -72,6 +72,7 @@ pub mod derived;
 mod engine;
 mod epoch;
 mod error;
+pub mod files;
 pub mod guide;
 mod launch;
 mod memory;

@@ -28,7 +28,7 @@ use std::{
 
 impl Core {
     /// Makes the boundary at hand fail for all.
-    pub(super) fn fail_with(&self, error: Error) {
+    pub(crate) fn fail_with(&self, error: Error) {
         self.stir();
         // The first one counts.
         self.log.failing.borrow_mut().get_or_insert(error);

@@ -91,6 +91,9 @@ pub enum ErrorKind {
     /// A value could not be encoded.
     Encode,
 
+    /// A file cannot be read or written, or does not hold what was asked for.
+    File,
+
     /// A handle names an object that was dropped, or that is of another type.
     HandleMismatch,
     /// An object whose method has panicked was used again.

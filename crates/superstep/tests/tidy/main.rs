@@ -17,7 +17,7 @@ const LAYERS: [&[&str]; 8] = [
     &["engine"],
     &["memory", "epoch"],
     &["algo"],
-    &["algorithms"],
+    &["algorithms", "files"],
     &["launch", "neststep"],
     &["testing"],
     &["guide"],

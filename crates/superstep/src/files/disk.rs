@@ -1,0 +1,244 @@
+//! The calls of the system that files need, in one place, so that a test can let any of them fail.
+
+use std::{
+    cell::Cell,
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+/// What a call does in place of what it should.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// There is no space left.
+    NoSpace,
+    /// The device fails.
+    Broken,
+    /// Only a part is read or written; the rest goes as it should, as it does for whoever asks again.
+    Short,
+    /// A signal comes in between; it goes as it should for whoever asks again.
+    Interrupted,
+    /// The process is killed.
+    Killed,
+}
+
+thread_local! {
+    /// How many calls go well before one fails, and how it does.
+    static PLANNED: Cell<Option<(u64, Fault)>> = const { Cell::new(None) };
+    static CALLS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Lets a call of this processor's thread to the disk fail, after so many that go well; `None` for none. Says how many
+/// there have been since it was called before. For tests.
+pub fn fail_at(planned: Option<(u64, Fault)>) -> u64 {
+    PLANNED.set(planned);
+    CALLS.replace(0)
+}
+
+/// The fault of the call at hand, if there is to be one.
+fn strike() -> io::Result<Option<Fault>> {
+    CALLS.set(CALLS.get() + 1);
+    let Some((left, fault)) = PLANNED.get() else { return Ok(None) };
+    if left > 0 {
+        PLANNED.set(Some((left - 1, fault)));
+        return Ok(None);
+    }
+    PLANNED.set(None);
+    match fault {
+        Fault::NoSpace => Err(io::ErrorKind::StorageFull.into()),
+        Fault::Broken => Err(io::Error::other("the device fails, as a test has asked for")),
+        Fault::Short => Ok(Some(Fault::Short)),
+        Fault::Interrupted => Err(io::ErrorKind::Interrupted.into()),
+        Fault::Killed => kill(),
+    }
+}
+
+/// Ends the process as `kill -9` does.
+fn kill() -> ! {
+    // A process can be killed by another one only; this one ends without a word if there is none who could.
+    let _ = std::process::Command::new("kill").args(["-9", &std::process::id().to_string()]).status();
+    std::process::abort()
+}
+
+/// A call that does not care about signals.
+fn again<T>(mut call: impl FnMut(Option<Fault>) -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match strike().and_then(&mut call) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            outcome => return outcome,
+        }
+    }
+}
+
+/// A file that is read and written at offsets.
+#[derive(Debug)]
+pub(super) struct File(fs::File);
+
+impl File {
+    /// Opens a file that is there, for reading.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let file = again(|_| fs::File::open(path))?;
+        // A folder can be opened on some systems, and says so only when it is read.
+        if file.metadata()?.is_dir() {
+            return Err(io::Error::other("it is a folder"));
+        }
+        Ok(Self(file))
+    }
+
+    /// Makes an empty file of this name, or empties the one that is there.
+    pub(super) fn create(path: &Path) -> io::Result<Self> {
+        again(|_| fs::File::create(path)).map(Self)
+    }
+
+    /// Opens a file that is there, for writing.
+    pub(super) fn reopen(path: &Path) -> io::Result<Self> {
+        again(|_| fs::OpenOptions::new().write(true).open(path)).map(Self)
+    }
+
+    pub(super) fn len(&self) -> io::Result<u64> {
+        again(|_| self.0.metadata()).map(|about| about.len())
+    }
+
+    pub(super) fn set_len(&self, len: u64) -> io::Result<()> {
+        again(|_| self.0.set_len(len))
+    }
+
+    /// Reads at most so many bytes; fewer only at the end of the file.
+    pub(super) fn read_some(&self, mut into: &mut [u8], mut offset: u64) -> io::Result<usize> {
+        let asked = into.len();
+        while !into.is_empty() {
+            let read = again(|fault| {
+                let most = if fault.is_some() { into.len().div_ceil(2) } else { into.len() };
+                read_at(&self.0, &mut into[..most], offset)
+            })?;
+            if read == 0 {
+                break;
+            }
+            into = &mut into[read..];
+            offset += read as u64;
+        }
+        Ok(asked - into.len())
+    }
+
+    /// Reads exactly so many bytes.
+    pub(super) fn read(&self, into: &mut [u8], offset: u64) -> io::Result<()> {
+        let asked = into.len();
+        match self.read_some(into, offset)? {
+            read if read == asked => Ok(()),
+            read => Err(io::Error::other(format!("it ends at byte {}", offset + read as u64))),
+        }
+    }
+
+    /// Writes all of the bytes.
+    pub(super) fn write(&self, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let written = again(|fault| {
+                let most = if fault.is_some() { bytes.len().div_ceil(2) } else { bytes.len() };
+                write_at(&self.0, &bytes[..most], offset)
+            })?;
+            if written == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            bytes = &bytes[written..];
+            offset += written as u64;
+        }
+        Ok(())
+    }
+
+    /// Waits until the disk has what was written.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        again(|_| self.0.sync_all())
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &fs::File, into: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, into, offset)
+}
+
+#[cfg(unix)]
+fn write_at(file: &fs::File, bytes: &[u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::write_at(file, bytes, offset)
+}
+
+#[cfg(windows)]
+fn read_at(file: &fs::File, into: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, into, offset)
+}
+
+#[cfg(windows)]
+fn write_at(file: &fs::File, bytes: &[u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_write(file, bytes, offset)
+}
+
+/// Gives a file another name, in place of what has it now.
+pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    again(|_| fs::rename(from, to))
+}
+
+pub(super) fn remove(path: &Path) -> io::Result<()> {
+    again(|_| fs::remove_file(path))
+}
+
+/// The folder that a path is in.
+pub(super) fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// Waits until the disk has the names in a folder, where that can be asked for.
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) {
+        let folder = again(|_| fs::File::open(folder))?;
+        again(|_| folder.sync_all())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(name: &str) -> (PathBuf, File) {
+        let path = std::env::temp_dir().join(format!("superstep-disk-{}-{name}", std::process::id()));
+        let file = File::create(&path).unwrap();
+        (path, file)
+    }
+
+    #[test]
+    fn what_is_short_or_interrupted_goes_on() {
+        let (path, out) = file("short");
+        for fault in [Fault::Short, Fault::Interrupted] {
+            fail_at(Some((0, fault)));
+            out.write(&[1, 2, 3, 4, 5], 2).unwrap();
+            assert_eq!(fail_at(Some((1, fault))), 2);
+            let (into, bytes) = (File::open(&path).unwrap(), &mut [9; 7]);
+            into.read(bytes, 0).unwrap();
+            assert_eq!((&*bytes, fail_at(None)), (&[0, 0, 1, 2, 3, 4, 5][..], 3));
+        }
+        fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn what_fails_says_so_once() {
+        let (path, out) = file("fails");
+        fail_at(Some((0, Fault::NoSpace)));
+        assert_eq!(out.write(&[1], 0).unwrap_err().kind(), io::ErrorKind::StorageFull);
+        out.write(&[1], 0).unwrap();
+        fail_at(Some((1, Fault::Broken)));
+        out.sync().unwrap();
+        assert!(out.sync().is_err());
+        fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_is_too_short_says_where_it_ends() {
+        let (path, out) = file("ends");
+        out.write(&[1, 2, 3], 0).unwrap();
+        let error = File::open(&path).unwrap().read(&mut [0; 4], 1).unwrap_err();
+        assert_eq!(error.to_string(), "it ends at byte 3");
+        assert_eq!(File::open(&std::env::temp_dir()).unwrap_err().to_string(), "it is a folder");
+        fs::remove_file(path).unwrap();
+    }
+}

@@ -1,0 +1,41 @@
+//! Files: arrays, lines, records, matrices and graphs in, and arrays and lines out.
+//!
+//! Every call is collective. Each processor reads or writes its own part at its place in the file, so no processor ever
+//! holds all of it; every process must see the file under the same path. A file that is written has another name until
+//! it is whole and on the disk, so nobody ever finds half a file under the name that was asked for.
+//!
+//! What goes wrong (no such file, a header that makes no sense, a line that is no number, a full disk) is one error of
+//! kind [`File`](crate::ErrorKind::File), the same on all processors, which names the file. The group goes on after it.
+//!
+//! | | in | out |
+//! |---|---|---|
+//! | numbers, little-endian, nothing else | [`read_raw`](crate::Group::read_raw) | [`write_raw`](crate::Group::write_raw) |
+//! | arrays of NumPy, `.npy` | [`read_npy`](crate::Group::read_npy) | [`write_npy`](crate::Group::write_npy) |
+//!
+//! ```
+//! use superstep::{Block, Config, Cyclic};
+//!
+//! # let path = std::env::temp_dir().join(format!("superstep-doc-files-{}.npy", std::process::id()));
+//! let sums = Config::new().procs(3).run(|g| {
+//!     let a = g.array::<f64, Cyclic>(1000);
+//!     a.forall_mut(|i, x| *x = i as f64);
+//!     g.write_npy(&path, &a)?;
+//!     let b = g.read_npy::<f64, Block, 1>(&path)?;                  // it lies in another way now
+//!     let sum = b.local().iter().sum::<f64>();
+//!     superstep::Result::Ok(g.step(|s| s.reduce(sum, superstep::Sum)))
+//! });
+//! # std::fs::remove_file(&path).unwrap();
+//! assert_eq!(sums.unwrap(), 499_500.0);
+//! ```
+
+mod arrays;
+mod aside;
+mod disk;
+mod header;
+mod npy;
+mod raw;
+mod together;
+
+#[doc(hidden)]
+pub use disk::{Fault, fail_at};
+pub use npy::Number;

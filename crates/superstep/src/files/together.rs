@@ -1,0 +1,41 @@
+//! All go on, or all have the same error.
+
+use crate::{
+    engine::{Group, Value},
+    error::{ErrorKind, Result},
+};
+use std::{io, panic::Location, path::Path};
+
+/// What has gone wrong with a file, in words that name it.
+pub(super) type Trouble = String;
+
+/// Names the file in what the system says.
+pub(super) fn named<T>(outcome: io::Result<T>, verb: &str, path: &Path) -> Result<T, Trouble> {
+    outcome.map_err(|error| format!("{} cannot be {verb}: {error}", path.display()))
+}
+
+/// Ends what each member has done for itself: all go on with what they have, or all have the error of the lowest rank
+/// that has one.
+#[track_caller]
+pub(super) fn together<T>(g: &mut Group, mine: Result<T, Trouble>) -> Result<T> {
+    let site = Location::caller();
+    let (value, trouble) = match mine {
+        Ok(value) => (Some(value), None),
+        Err(trouble) => (None, Some(trouble)),
+    };
+    let outcome = g.try_step(|s| {
+        if let Some(trouble) = &trouble {
+            s.core.fail_with(s.core.error(ErrorKind::File, trouble, site));
+        }
+    });
+    outcome.map(|()| value.expect("whoever has none has failed the step"))
+}
+
+/// Lets the leader do something, and tells all what came of it.
+#[track_caller]
+pub(super) fn by_leader<T: Value>(g: &mut Group, work: impl FnOnce() -> Result<T, Trouble>) -> Result<T> {
+    let site = Location::caller();
+    let mine = g.is_leader().then(work);
+    let told = g.try_step(|s| s.broadcast(0, mine))?;
+    told.map_err(|trouble| g.core().error(ErrorKind::File, trouble, site))
+}
