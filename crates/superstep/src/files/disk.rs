@@ -213,9 +213,9 @@ mod tests {
             fail_at(Some((0, fault)));
             out.write(&[1, 2, 3, 4, 5], 2).unwrap();
             assert_eq!(fail_at(Some((1, fault))), 2);
-            let (into, bytes) = (File::open(&path).unwrap(), &mut [9; 7]);
-            into.read(bytes, 0).unwrap();
-            assert_eq!((&*bytes, fail_at(None)), (&[0, 0, 1, 2, 3, 4, 5][..], 3));
+            let (into, mut bytes) = (File::open(&path).unwrap(), [9; 7]);
+            into.read(&mut bytes, 0).unwrap();
+            assert_eq!((bytes, fail_at(None)), ([0, 0, 1, 2, 3, 4, 5], 3));
         }
         fs::remove_file(path).unwrap();
     }

@@ -22,7 +22,7 @@
 //!     g.write_npy(&path, &a)?;
 //!     let b = g.read_npy::<f64, Block, 1>(&path)?;                  // it lies in another way now
 //!     let sum = b.local().iter().sum::<f64>();
-//!     superstep::Result::Ok(g.step(|s| s.reduce(sum, superstep::Sum)))
+//!     Ok::<_, superstep::Error>(g.step(|s| s.reduce(sum, superstep::Sum)))
 //! });
 //! # std::fs::remove_file(&path).unwrap();
 //! assert_eq!(sums.unwrap(), 499_500.0);

@@ -90,7 +90,7 @@ impl Group {
     /// let shape = Config::new().procs(2).run(|g| {
     ///     let a = g.array_with::<i32, _, 2>([3, 5], Block::new());
     ///     g.write_npy(&path, &a)?;
-    ///     superstep::Result::Ok(g.read_npy::<i32, Block, 2>(&path)?.shape())
+    ///     Ok::<_, superstep::Error>(g.read_npy::<i32, Block, 2>(&path)?.shape())
     /// });
     /// # std::fs::remove_file(&path).unwrap();
     /// assert_eq!(shape.unwrap(), [3, 5]);
@@ -123,7 +123,7 @@ impl Group {
     ///     a.forall_mut(|i, x| *x = i as u8);
     ///     g.write_npy(&path, &a)?;
     ///     let b = g.read_npy_with::<u8, _, 1>(&path, BlockCyclic::<1>(2))?;
-    ///     superstep::Result::Ok(b.local().to_vec())
+    ///     Ok::<_, superstep::Error>(b.local().to_vec())
     /// });
     /// # std::fs::remove_file(&path).unwrap();
     /// assert_eq!(here.unwrap(), [vec![0, 1, 4, 5], vec![2, 3]]);
@@ -156,7 +156,7 @@ impl Group {
     ///     g.write_npy(&path, &a)?;
     ///     g.read_npy_into(&path, &b)?;
     ///     let sum = b.local().iter().sum::<u64>();
-    ///     superstep::Result::Ok(g.step(|s| s.reduce(sum, superstep::Sum)))
+    ///     Ok::<_, superstep::Error>(g.step(|s| s.reduce(sum, superstep::Sum)))
     /// });
     /// # std::fs::remove_file(&path).unwrap();
     /// assert_eq!(sum.unwrap(), 36);

@@ -37,7 +37,7 @@ impl Group {
     /// std::fs::write(&path, [1, 0, 2, 0, 3, 0]).unwrap();
     /// let all = Config::new().procs(2).run(|g| {
     ///     let a = g.read_raw::<u16, Cyclic>(&path)?;
-    ///     superstep::Result::Ok(g.step(|s| s.mirror(&a, ..)))
+    ///     Ok::<_, superstep::Error>(g.step(|s| s.mirror(&a, ..)))
     /// });
     /// # std::fs::remove_file(&path).unwrap();
     /// assert_eq!(all.unwrap(), [1, 2, 3]);
@@ -71,7 +71,7 @@ impl Group {
     /// let last = Config::new().procs(2).run(|g| {
     ///     let a = g.array_with::<u8, _, 2>([3, 2], Cyclic::<1>);
     ///     g.read_raw_into(&path, &a)?;
-    ///     superstep::Result::Ok(g.step(|s| s.mirror(&a, (2, ..))))
+    ///     Ok::<_, superstep::Error>(g.step(|s| s.mirror(&a, (2..3, ..))))
     /// });
     /// # std::fs::remove_file(&path).unwrap();
     /// assert_eq!(last.unwrap(), [5, 6]);
