@@ -15,6 +15,8 @@
 //!    it. Under Windows and in Miri nobody is called.
 //! 8. `exit_now` ends the process, and runs nothing more of the program. `flush_streams` writes what C has buffered.
 //! 9. `is_root` says whether the process has the rights of root.
+//! 10. `read_at` and `write_at` do so at an offset, which nobody else's calls move. `sync_names` waits until the disk
+//!     has the names in a folder.
 //!
 //! Linux and macOS also tell the name of the host, a text for the machine and its start, and whether another process
 //! lives, and take signals one by one.
@@ -34,6 +36,7 @@ mod macho;
 mod macos;
 #[cfg(miri)]
 mod miri;
+mod offsets;
 #[cfg(any(all(windows, not(miri)), test))]
 mod pe;
 #[cfg(all(unix, not(miri)))]
@@ -44,6 +47,7 @@ mod windows;
 mod without;
 
 pub(crate) use image::{Image, Stamp};
+pub use offsets::{read_at, sync_names, write_at};
 
 #[cfg(all(target_os = "linux", not(miri)))]
 pub(crate) use unix::hold_exits;

@@ -27,7 +27,7 @@ impl Aside {
     #[track_caller]
     pub(super) fn begin(g: &mut Group, path: &Path, len: u64) -> Result<Self> {
         let beside = beside(path);
-        by_leader(g, || {
+        let made = by_leader(g, || {
             let make = || {
                 if path.file_name().is_none() || path.is_dir() {
                     return Err(std::io::Error::other("it is a folder"));
@@ -35,9 +35,12 @@ impl Aside {
                 File::create(&beside)?.set_len(len)
             };
             named(make(), "written", path)
-        })?;
-        let mine = named(File::reopen(&beside), "written", path);
-        let file = together(g, mine)?;
+        });
+        let opened = made.and_then(|()| {
+            let mine = named(File::reopen(&beside), "written", path);
+            together(g, mine)
+        });
+        let file = opened.inspect_err(|_| give_up(g, &beside))?;
         Ok(Self { path: path.to_owned(), beside, file })
     }
 
@@ -59,10 +62,13 @@ impl Aside {
                 named(name(), "written", &self.path)
             })
         });
-        if outcome.is_err() && g.is_leader() {
-            // Whatever is left of it has another name than anybody looks for.
-            let _ = disk::remove(&self.beside);
-        }
-        outcome
+        outcome.inspect_err(|_| give_up(g, &self.beside))
+    }
+}
+
+/// Removes what has not become a file. Where that fails too, it has another name than anybody looks for.
+fn give_up(g: &Group, beside: &Path) {
+    if g.is_leader() {
+        let _ = disk::remove(beside);
     }
 }

@@ -29,7 +29,7 @@ thread_local! {
 
 /// Lets a call of this processor's thread to the disk fail, after so many that go well; `None` for none. Says how many
 /// there have been since it was called before. For tests.
-pub fn fail_at(planned: Option<(u64, Fault)>) -> u64 {
+pub fn plan_fault(planned: Option<(u64, Fault)>) -> u64 {
     PLANNED.set(planned);
     CALLS.replace(0)
 }
@@ -108,7 +108,7 @@ impl File {
         while !into.is_empty() {
             let read = again(|fault| {
                 let most = if fault.is_some() { into.len().div_ceil(2) } else { into.len() };
-                read_at(&self.0, &mut into[..most], offset)
+                fabric::read_at(&self.0, &mut into[..most], offset)
             })?;
             if read == 0 {
                 break;
@@ -133,7 +133,7 @@ impl File {
         while !bytes.is_empty() {
             let written = again(|fault| {
                 let most = if fault.is_some() { bytes.len().div_ceil(2) } else { bytes.len() };
-                write_at(&self.0, &bytes[..most], offset)
+                fabric::write_at(&self.0, &bytes[..most], offset)
             })?;
             if written == 0 {
                 return Err(io::ErrorKind::WriteZero.into());
@@ -148,26 +148,6 @@ impl File {
     pub(super) fn sync(&self) -> io::Result<()> {
         again(|_| self.0.sync_all())
     }
-}
-
-#[cfg(unix)]
-fn read_at(file: &fs::File, into: &mut [u8], offset: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, into, offset)
-}
-
-#[cfg(unix)]
-fn write_at(file: &fs::File, bytes: &[u8], offset: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::write_at(file, bytes, offset)
-}
-
-#[cfg(windows)]
-fn read_at(file: &fs::File, into: &mut [u8], offset: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, into, offset)
-}
-
-#[cfg(windows)]
-fn write_at(file: &fs::File, bytes: &[u8], offset: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_write(file, bytes, offset)
 }
 
 /// Gives a file another name, in place of what has it now.
@@ -189,11 +169,7 @@ pub(super) fn folder_of(path: &Path) -> PathBuf {
 
 /// Waits until the disk has the names in a folder, where that can be asked for.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
-    if cfg!(unix) {
-        let folder = again(|_| fs::File::open(folder))?;
-        again(|_| folder.sync_all())?;
-    }
-    Ok(())
+    again(|_| fabric::sync_names(folder))
 }
 
 #[cfg(test)]
@@ -210,12 +186,12 @@ mod tests {
     fn what_is_short_or_interrupted_goes_on() {
         let (path, out) = file("short");
         for fault in [Fault::Short, Fault::Interrupted] {
-            fail_at(Some((0, fault)));
+            plan_fault(Some((0, fault)));
             out.write(&[1, 2, 3, 4, 5], 2).unwrap();
-            assert_eq!(fail_at(Some((1, fault))), 2);
+            assert_eq!(plan_fault(Some((1, fault))), 2);
             let (into, mut bytes) = (File::open(&path).unwrap(), [9; 7]);
             into.read(&mut bytes, 0).unwrap();
-            assert_eq!((bytes, fail_at(None)), ([0, 0, 1, 2, 3, 4, 5], 3));
+            assert_eq!((bytes, plan_fault(None)), ([0, 0, 1, 2, 3, 4, 5], 3));
         }
         fs::remove_file(path).unwrap();
     }
@@ -223,10 +199,10 @@ mod tests {
     #[test]
     fn what_fails_says_so_once() {
         let (path, out) = file("fails");
-        fail_at(Some((0, Fault::NoSpace)));
+        plan_fault(Some((0, Fault::NoSpace)));
         assert_eq!(out.write(&[1], 0).unwrap_err().kind(), io::ErrorKind::StorageFull);
         out.write(&[1], 0).unwrap();
-        fail_at(Some((1, Fault::Broken)));
+        plan_fault(Some((1, Fault::Broken)));
         out.sync().unwrap();
         assert!(out.sync().is_err());
         fs::remove_file(path).unwrap();

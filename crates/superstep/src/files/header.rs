@@ -99,7 +99,6 @@ fn value_len(text: &str) -> Option<usize> {
     for (at, c) in text.char_indices() {
         match (quote, c) {
             (Some(open), _) if open == c => quote = None,
-            (Some(_), _) => {}
             (None, '\'' | '"') => quote = Some(c),
             (None, '(' | '[') => depth += 1,
             (None, ')' | ']') => depth = depth.checked_sub(1)?,
@@ -121,8 +120,9 @@ fn numbers(text: &str) -> Option<Vec<usize>> {
 
 /// The bytes before numbers of this type and shape.
 pub(super) fn write(descr: &str, shape: &[usize]) -> Vec<u8> {
-    let extents: String = shape.iter().map(|extent| format!("{extent}, ")).collect();
-    let extents = if shape.len() == 1 { extents.trim_end() } else { extents.trim_end_matches(", ") };
+    let extents: Vec<String> = shape.iter().map(usize::to_string).collect();
+    // A tuple of one has a comma, too.
+    let extents = extents.join(", ") + if shape.len() == 1 { "," } else { "" };
     let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({extents}), }}");
     let len = (MAGIC.len() + 4 + text.len() + 1).next_multiple_of(ALIGNED);
     text.extend(std::iter::repeat_n(' ', len - MAGIC.len() - 4 - text.len() - 1));

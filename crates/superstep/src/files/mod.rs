@@ -9,8 +9,12 @@
 //!
 //! | | in | out |
 //! |---|---|---|
-//! | numbers, little-endian, nothing else | [`read_raw`](crate::Group::read_raw) | [`write_raw`](crate::Group::write_raw) |
-//! | arrays of NumPy, `.npy` | [`read_npy`](crate::Group::read_npy) | [`write_npy`](crate::Group::write_npy) |
+//! | numbers, little-endian, nothing else | [`read_raw`] | [`write_raw`] |
+//! | arrays of `NumPy`, `.npy` | [`read_npy`] | [`write_npy`] |
+//! | lines | [`read_lines`], [`each_line`] | [`write_lines`] |
+//! | records of a fixed size | [`read_records`] | |
+//! | matrices of `MatrixMarket`, `.mtx` | [`read_matrix`] | |
+//! | graphs, `.el`, and with weights, `.wel` | [`read_edges`], [`read_weighted_edges`] | |
 //!
 //! ```
 //! use superstep::{Block, Config, Cyclic};
@@ -27,15 +31,35 @@
 //! # std::fs::remove_file(&path).unwrap();
 //! assert_eq!(sums.unwrap(), 499_500.0);
 //! ```
+//!
+//! [`read_raw`]: crate::Group::read_raw
+//! [`write_raw`]: crate::Group::write_raw
+//! [`read_npy`]: crate::Group::read_npy
+//! [`write_npy`]: crate::Group::write_npy
+//! [`read_lines`]: crate::Group::read_lines
+//! [`each_line`]: crate::Group::each_line
+//! [`write_lines`]: crate::Group::write_lines
+//! [`read_records`]: crate::Group::read_records
+//! [`read_matrix`]: crate::Group::read_matrix
+//! [`read_edges`]: crate::Group::read_edges
+//! [`read_weighted_edges`]: crate::Group::read_weighted_edges
 
 mod arrays;
 mod aside;
 mod disk;
+mod edges;
 mod header;
+mod lines;
+mod market;
 mod npy;
 mod raw;
+mod records;
+mod share;
 mod together;
+mod words;
 
 #[doc(hidden)]
-pub use disk::{Fault, fail_at};
+pub use disk::{Fault, plan_fault};
+pub use lines::Lines;
 pub use npy::Number;
+pub use records::Records;

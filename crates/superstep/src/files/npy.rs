@@ -1,4 +1,4 @@
-//! Arrays in the format of NumPy.
+//! Arrays in the format of `NumPy`.
 
 use super::{
     arrays::{self, Placed},
@@ -25,7 +25,7 @@ use std::path::Path;
     note = "it holds integers of up to 64 bits, `f32`, `f64`, and pairs of these; `write_raw` takes any element"
 )]
 pub trait Number: Element {
-    /// What NumPy calls it.
+    /// What `NumPy` calls it.
     const DESCR: &str;
     /// How many bytes change places where the order of bytes is the other one.
     #[doc(hidden)]
@@ -154,7 +154,7 @@ impl Group {
     ///     let (a, b) = (g.array::<u64, Block>(9), g.array::<u64, Cyclic>(9));
     ///     a.forall_mut(|i, x| *x = i as u64);
     ///     g.write_npy(&path, &a)?;
-    ///     g.read_npy_into(&path, &b)?;
+    ///     g.load_npy(&path, &b)?;
     ///     let sum = b.local().iter().sum::<u64>();
     ///     Ok::<_, superstep::Error>(g.step(|s| s.reduce(sum, superstep::Sum)))
     /// });
@@ -166,7 +166,7 @@ impl Group {
     ///
     /// As [`read_npy`](Self::read_npy), and if the shapes differ.
     #[track_caller]
-    pub fn read_npy_into<T: Number, D: Distribution, const N: usize>(
+    pub fn load_npy<T: Number, D: Distribution, const N: usize>(
         &mut self,
         path: impl AsRef<Path>,
         a: &Array<T, D, N>,

@@ -70,7 +70,7 @@ impl Group {
     /// std::fs::write(&path, [1, 2, 3, 4, 5, 6]).unwrap();
     /// let last = Config::new().procs(2).run(|g| {
     ///     let a = g.array_with::<u8, _, 2>([3, 2], Cyclic::<1>);
-    ///     g.read_raw_into(&path, &a)?;
+    ///     g.load_raw(&path, &a)?;
     ///     Ok::<_, superstep::Error>(g.step(|s| s.mirror(&a, (2..3, ..))))
     /// });
     /// # std::fs::remove_file(&path).unwrap();
@@ -81,7 +81,7 @@ impl Group {
     ///
     /// As [`read_raw`](Self::read_raw), and if the file has more or fewer elements than the array.
     #[track_caller]
-    pub fn read_raw_into<T: Element, D: Distribution, const N: usize>(
+    pub fn load_raw<T: Element, D: Distribution, const N: usize>(
         &mut self,
         path: impl AsRef<Path>,
         a: &Array<T, D, N>,

@@ -38,6 +38,7 @@ mod epoch_methods;
 mod epoch_misuse;
 mod epochs;
 mod failures;
+mod files;
 mod graphs;
 mod groups;
 mod halos;
