@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 seconds=${1:-20}
 shift || true
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(packets pulse hosts variables runs sequences)
+[ ${#targets[@]} -gt 0 ] || targets=(packets pulse hosts variables runs files sequences)
 
 # What cannot be had fails the run.
 rustc +nightly --version >/dev/null 2>&1 || rustup toolchain install nightly --profile minimal ||

@@ -10,12 +10,14 @@ mod failure {
     }
 }
 
+pub mod files;
 mod hosts;
 mod packets;
 pub mod runs;
 mod variables;
 
 pub use fabric::fuzzing::pulse;
+pub use files::files;
 pub use hosts::hosts;
 pub use packets::packets;
 pub use runs::run;
@@ -25,5 +27,11 @@ pub use variables::variables;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 5] =
-    [("packets", packets), ("pulse", pulse), ("hosts", hosts), ("variables", variables), ("runs", run)];
+pub const TARGETS: [Target; 6] = [
+    ("packets", packets),
+    ("pulse", pulse),
+    ("hosts", hosts),
+    ("variables", variables),
+    ("runs", run),
+    ("files", files),
+];

@@ -2,6 +2,7 @@
 
 use super::{
     lines::each_line_behind,
+    together::has_room,
     words::{number, value, words},
 };
 use crate::{
@@ -43,6 +44,7 @@ fn edges<W>(
         }
     })?;
     let vertices = g.try_step(|s| s.reduce(vertices, Max))?;
+    has_room(g, path, vertices)?;
     Ok((vertices, edges))
 }
 

@@ -4,7 +4,7 @@ use super::{
     disk::File,
     lines::{bad_line, each_line_behind},
     share::lines,
-    together::{Trouble, by_leader, named, together},
+    together::{Trouble, by_leader, has_room, named, together},
     words::{number, value, words},
 };
 use crate::{
@@ -122,6 +122,7 @@ impl Group {
     {
         let path = path.as_ref();
         let head = by_leader(self, || Head::read(path))?;
+        has_room(self, path, head.shape[0])?;
         let (rows, columns) = (self.try_array::<u8, D>(head.shape[0])?, self.try_array::<u8, E>(head.shape[1])?);
         let (mut entries, mut count) = (Vec::new(), 0u64);
         each_line_behind(self, path, head.begin, |line| {

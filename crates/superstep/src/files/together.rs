@@ -39,3 +39,15 @@ pub(super) fn by_leader<T: Value>(g: &mut Group, work: impl FnOnce() -> Result<T
     let told = g.try_step(|s| s.broadcast(0, mine))?;
     told.map_err(|trouble| g.core().error(ErrorKind::File, trouble, site))
 }
+
+/// Refuses a file that says so many rows or vertices that there is no memory for a number each. Collective.
+#[track_caller]
+pub(super) fn has_room(g: &mut Group, path: &Path, rows: usize) -> Result {
+    let here = rows / g.size() + 1;
+    let mine = if fabric::try_make_room(&mut Vec::<usize>::new(), here) {
+        Ok(())
+    } else {
+        Err(format!("{} has {rows} rows, for which there is no memory", path.display()))
+    };
+    together(g, mine)
+}
