@@ -2,7 +2,8 @@
 
 use std::{
     cell::Cell,
-    fs, io,
+    fs,
+    io::{self, Read as _, Seek as _, SeekFrom},
     path::{Path, PathBuf},
 };
 
@@ -124,6 +125,20 @@ impl File {
         let asked = into.len();
         match self.read_some(into, offset)? {
             read if read == asked => Ok(()),
+            read => Err(io::Error::other(format!("it ends at byte {}", offset + read as u64))),
+        }
+    }
+
+    /// Reads exactly so many bytes behind those of a vector that has room for them, which is not filled before. Nobody
+    /// else may use this file meanwhile.
+    pub(super) fn append(&self, into: &mut Vec<u8>, len: usize, offset: u64) -> io::Result<()> {
+        let before = into.len();
+        (&self.0).seek(SeekFrom::Start(offset))?;
+        // What a signal interrupts goes on by itself here, and what is short does, too.
+        again(|_| Ok(()))?;
+        (&self.0).take(len as u64).read_to_end(into)?;
+        match into.len() - before {
+            read if read == len => Ok(()),
             read => Err(io::Error::other(format!("it ends at byte {}", offset + read as u64))),
         }
     }

@@ -121,7 +121,7 @@ impl Group {
         let share = Share::open(self, path.as_ref(), 0)?;
         let mine = share.read();
         let bytes = together(self, mine)?;
-        let count = share::lines(&bytes).count() as u64;
+        let count = share::count(&bytes) as u64;
         let before = self.try_step(|s| s.prefix(count, Sum))?;
         Ok(Lines { bytes, first: before + 1 })
     }

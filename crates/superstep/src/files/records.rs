@@ -108,8 +108,7 @@ impl Group {
         let len = usize::try_from(here).ok().and_then(|here| here.checked_mul(size)).unwrap_or(usize::MAX);
         let mut bytes = Vec::new();
         let mine = if fabric::try_make_room(&mut bytes, len) {
-            bytes.resize(len, 0);
-            let read = File::open(path).and_then(|file| file.read(&mut bytes, first * size as u64));
+            let read = File::open(path).and_then(|file| file.append(&mut bytes, len, first * size as u64));
             named(read, "read", path)
         } else {
             Err(format!("there is no memory for {len} bytes of {}", path.display()))

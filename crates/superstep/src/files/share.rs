@@ -32,6 +32,12 @@ pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
+/// How many lines there are in some bytes.
+pub(super) fn count(bytes: &[u8]) -> usize {
+    let is_open = bytes.last().is_some_and(|&last| last != b'\n');
+    memchr::memchr_iter(b'\n', bytes).count() + usize::from(is_open)
+}
+
 pub(super) struct Share {
     path: PathBuf,
     file: File,
@@ -61,8 +67,7 @@ impl Share {
         if !fabric::try_make_room(&mut bytes, len) {
             return Err(format!("there is no memory for {len} bytes of {}", self.path.display()));
         }
-        bytes.resize(len, 0);
-        named(self.file.read(&mut bytes, self.range.start), "read", &self.path)?;
+        named(self.file.append(&mut bytes, len, self.range.start), "read", &self.path)?;
         Ok(bytes)
     }
 

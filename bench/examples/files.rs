@@ -1,0 +1,194 @@
+//! Files beside what the system's own tools and plain loops reach: arrays against `dd`, lines against a scan by hand.
+//!
+//! `cargo run --release -p superstep-bench --example files [folder] [MiB]`
+
+use memchr::memchr_iter;
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+    thread,
+    time::Instant,
+};
+use superstep::{Block, Config, Cyclic, Group, Max, Sum};
+
+/// How often each contender runs; the best time counts.
+const ROUNDS: usize = 5;
+/// What is read or written by one call of the contenders.
+const PIECE: usize = 8 << 20;
+
+/// The time of a collective call, by the slowest processor.
+fn timed(g: &mut Group, run: impl FnOnce(&mut Group) -> superstep::Result) -> superstep::Result<f64> {
+    g.step(|_| ());
+    let start = Instant::now();
+    run(g)?;
+    let taken = start.elapsed().as_secs_f64();
+    Ok(g.step(|s| s.reduce(taken, Max)))
+}
+
+fn dd(arguments: &[String]) -> f64 {
+    let start = Instant::now();
+    let status = Command::new("dd").args(arguments).arg("status=none").status().expect("dd is there");
+    assert!(status.success(), "dd fails");
+    start.elapsed().as_secs_f64()
+}
+
+/// What is done with a line: enough to look at each.
+fn square(line: usize) -> usize {
+    line * line
+}
+
+/// Adds up the squares of the lengths of a file's lines with one thread for each core, each of which reads its share
+/// piece by piece. What lies across two pieces is added wrongly, and nobody cares: it is a limit.
+fn scan(path: &Path, threads: u64) -> usize {
+    let file = fs::File::open(path).expect("it is there");
+    let len = file.metadata().expect("it is there").len();
+    let count = |share: u64| {
+        let (mut at, end) = (len * share / threads, len * (share + 1) / threads);
+        let (mut buffer, mut count) = (vec![0; 256 << 10], 0);
+        while at < end {
+            let most = buffer.len().min((end - at) as usize);
+            let read = fabric::read_at(&file, &mut buffer[..most], at).expect("it can be read");
+            let mut begin = 0;
+            for end in memchr_iter(b'\n', &buffer[..read]) {
+                count += square(end - begin);
+                begin = end + 1;
+            }
+            at += read as u64;
+        }
+        count
+    };
+    thread::scope(|s| {
+        let count = &count;
+        let threads: Vec<_> = (0..threads).map(|share| s.spawn(move || count(share))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("it does not panic")).sum()
+    })
+}
+
+fn report(what: &str, bytes: usize, by: &str, limit: f64, ours: f64) {
+    let speed = |seconds: f64| bytes as f64 / seconds / 1e9;
+    println!(
+        "{what:<24} {by} {:6.2} GB/s   superstep {:6.2} GB/s   {:5.2} of it",
+        speed(limit),
+        speed(ours),
+        limit / ours
+    );
+}
+
+/// Does something with each contender by turns, and returns the best time of each.
+fn turns<const N: usize>(mut run: impl FnMut(usize) -> superstep::Result<f64>) -> superstep::Result<[f64; N]> {
+    let mut best = [f64::INFINITY; N];
+    for _ in 0..ROUNDS {
+        for (number, best) in best.iter_mut().enumerate() {
+            *best = best.min(run(number)?);
+        }
+    }
+    Ok(best)
+}
+
+fn arrays(folder: &Path, mib: usize) -> superstep::Result {
+    let (len, path) = ((mib << 20) / 8, folder.join("superstep-files"));
+    let (other, name) = (folder.join("superstep-dd"), path.display().to_string());
+    Config::new().run(|g| {
+        let (a, dealt) = (g.array::<u64, Block>(len), g.array::<u64, Cyclic>(len));
+        a.forall_mut(|i, x| *x = i as u64);
+        dealt.forall_mut(|i, x| *x = i as u64);
+        let by_dd = |g: &mut Group, arguments: &[String]| {
+            let taken = if g.is_leader() { dd(arguments) } else { 0.0 };
+            g.step(|s| s.reduce(taken, Max))
+        };
+        let count = format!("count={}", (mib << 20) / PIECE);
+        let write = [
+            "if=/dev/zero".into(),
+            format!("of={}", other.display()),
+            format!("bs={PIECE}"),
+            count,
+            "conv=fsync".into(),
+        ];
+        let read = [format!("if={name}"), "of=/dev/null".into(), format!("bs={PIECE}")];
+        let [by, raw, npy, fine] = turns(|contender| match contender {
+            0 => Ok(by_dd(g, &write)),
+            1 => timed(g, |g| g.write_raw(&path, &a)),
+            2 => timed(g, |g| g.write_npy(&path, &a)),
+            _ => timed(g, |g| g.write_raw(&path, &dealt)),
+        })?;
+        if g.is_leader() {
+            report("write, raw", mib << 20, "dd", by, raw);
+            report("write, npy", mib << 20, "dd", by, npy);
+            report("write, raw, dealt", mib << 20, "dd", by, fine);
+        }
+        let [by, raw, fine] = turns(|contender| match contender {
+            0 => Ok(by_dd(g, &read)),
+            1 => timed(g, |g| g.load_raw(&path, &a)),
+            _ => timed(g, |g| g.load_raw(&path, &dealt)),
+        })?;
+        g.write_npy(&path, &a)?;
+        let [npy] = turns(|_| timed(g, |g| g.load_npy(&path, &a)))?;
+        let mut is_right = true;
+        a.forall(|i, x| is_right &= x == i as u64);
+        dealt.forall(|i, x| is_right &= x == i as u64);
+        assert!(is_right, "what was read is not what was written");
+        if g.is_leader() {
+            report("read, raw", mib << 20, "dd", by, raw);
+            report("read, npy", mib << 20, "dd", by, npy);
+            report("read, raw, dealt", mib << 20, "dd", by, fine);
+            let _ = (fs::remove_file(&path), fs::remove_file(&other));
+        }
+        Ok::<_, superstep::Error>(())
+    })
+}
+
+fn lines(folder: &Path, mib: usize) -> superstep::Result {
+    let path = folder.join("superstep-lines");
+    let some: Vec<String> = (0..4096).map(|i| format!("{:w$}\n", i, w = 20 + i % 90)).collect();
+    let text = some.concat();
+    let text = text.repeat((mib << 20) / text.len());
+    fs::write(&path, &text).expect("there is room for a file");
+    let cores = superstep::cores() as u64;
+    let found = Config::new().run(|g| {
+        let mut counts = [0; 3];
+        let best: [f64; 3] = turns(|contender| {
+            let mut count = 0;
+            let taken = timed(g, |g| {
+                match contender {
+                    0 if g.is_leader() => count = scan(&path, cores),
+                    0 => {}
+                    1 => {
+                        g.each_line(&path, |line| {
+                            count += square(line.len());
+                            Ok::<_, String>(())
+                        })?;
+                    }
+                    _ => count = g.read_lines(&path)?.iter().map(|line| square(line.len())).sum(),
+                }
+                Ok(())
+            })?;
+            counts[contender] = g.step(|s| s.reduce(count, Sum));
+            Ok(taken)
+        })?;
+        Ok::<_, superstep::Error>((best, counts))
+    });
+    let _ = fs::remove_file(&path);
+    let ([by, each, read], counts) = found?;
+    assert!(counts[1] == counts[2] && counts[0].abs_diff(counts[1]) < counts[0] / 1000, "lines are lost: {counts:?}");
+    report("each_line", text.len(), "scan", by, each);
+    report("read_lines and iter", text.len(), "scan", by, read);
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    let mut arguments = env::args_os().skip(1);
+    let folder = arguments.next().map_or_else(env::temp_dir, PathBuf::from);
+    let mib = arguments.next().map_or(Ok(1024), |mib| mib.to_string_lossy().parse());
+    let Ok(mib) = mib else {
+        eprintln!("usage: files [folder] [MiB]");
+        return ExitCode::from(2);
+    };
+    match arrays(&folder, mib).and_then(|()| lines(&folder, mib)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("files: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
