@@ -165,6 +165,40 @@ fn a_program_that_a_signal_killed_gives_128_and_the_signal() {
     assert_eq!(output.status.code(), Some(128 + 9));
 }
 
+/// The last of the processes kills itself, twice; then all are well.
+const TWICE_LOST: &str = "
+    rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}} size=${OMPI_COMM_WORLD_SIZE:-${PMI_SIZE:-$SUPERSTEP_PROCS}}
+    if [ $SUPERSTEP_RESTARTS -lt 2 ]; then
+        if [ $rank = $((size - 1)) ] || [ -n \"$SUPERSTEP_PROCS\" ]; then kill -9 $$; fi
+        exec sleep 20
+    fi
+    echo \"rank $rank of $size\"";
+
+#[test]
+fn a_program_that_has_lost_a_process_is_started_again() {
+    for way in WAYS {
+        let line = |options: &[&str]| run(&[&["-n", "4"], way, options, &["sh", "-c", TWICE_LOST]].concat());
+        let output = line(&["--restart", "3"]);
+        assert!(output.status.success(), "{way:?}: {output:?}");
+        assert!(stdout(&output).contains("of 4"), "{way:?}: {output:?}");
+        assert!(stderr(&output).contains("start 2 of 3 again, on 4"), "{way:?}: {output:?}");
+        let output = line(&["--restart", "2", "--shrink"]);
+        assert!(output.status.success() && stdout(&output).contains("of 2"), "{way:?}: {output:?}");
+        let output = line(&["--restart", "1"]);
+        assert!(!output.status.success() && !stdout(&output).contains("rank"), "{way:?}: {output:?}");
+        assert!(stderr(&output).contains("start 1 of 1 again"), "{way:?}: {output:?}");
+    }
+}
+
+#[test]
+fn a_program_that_fails_by_itself_is_not_started_again() {
+    for way in WAYS {
+        let output = run(&[&["-n", "2"], way, &["--restart", "3", "sh", "-c", "exit 7"]].concat());
+        assert_eq!(output.status.code(), Some(7), "{way:?}: {output:?}");
+        assert!(!stderr(&output).contains("again"), "{way:?}: {output:?}");
+    }
+}
+
 #[test]
 fn arguments_reach_the_program_as_they_are() {
     for way in WAYS {

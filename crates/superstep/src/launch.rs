@@ -135,9 +135,20 @@ impl Config {
         }
         panics::note_places();
         let (causes, first_step) = (Causes::default(), self.first_step);
-        start(procs, (fabric, &plan), options, &causes, &|circle| {
+        let outcome = start(procs, (fabric, &plan), options, &causes, &|circle| {
             be_processor(circle, (body, may_fail), site, (first_step, watches), causes.clone())
-        })
+        });
+        outcome.inspect_err(note_loss)
+    }
+}
+
+/// Tells `superstep run --restart` that this run has lost a process.
+fn note_loss(error: &Error) {
+    if error.kind() == ErrorKind::PeerLost
+        && let Some(path) = std::env::var_os("SUPERSTEP_LOSS_NOTE")
+    {
+        // Whoever asked for it also goes by how the processes end.
+        let _ = std::fs::write(path, "lost\n");
     }
 }
 

@@ -43,6 +43,11 @@ pub(super) struct Line {
 }
 
 impl Line {
+    /// Sets a variable of its environment.
+    pub(super) fn set(&mut self, name: &'static str, value: String) {
+        self.set.push((name, value));
+    }
+
     pub(super) fn command(&self) -> Command {
         let mut command = Command::new(&self.words[0]);
         command.args(&self.words[1..]).envs(self.set.iter().map(|(name, value)| (name, value)));

@@ -11,6 +11,9 @@ use std::{ffi::OsString, path::PathBuf};
 /// itself, and its processors are threads; with --fabric procs it forks them. If none is named, MPI is used if there is
 /// a launcher, and threads if not.
 ///
+/// With --restart a program that ends because a process was lost is started again. It finds in `SUPERSTEP_RESTARTS` how
+/// often it was, and goes on where its checkpoint is; see `superstep::guide::checkpoints`.
+///
 /// SIGINT, SIGTERM and SIGHUP are passed on. The exit code is the program's or the launcher's; if a signal ended it, it
 /// is 128 plus the signal.
 #[derive(Debug, clap::Args)]
@@ -21,6 +24,7 @@ use std::{ffi::OsString, path::PathBuf};
   superstep run -n 8 --threads 4 ./sort        two processes of four threads
   superstep run -n 8 --hosts hosts ./sort      on the hosts of a file, of lines such as: node1 slots=4
   superstep run -n 2 -v --prefix ./sort        show the launcher's command line, and who wrote what
+  superstep run -n 8 --restart 3 ./sort        begin again, up to three times, if a process is lost
 
 Variables whose names begin with SUPERSTEP_ reach every process, as do LD_LIBRARY_PATH and RUST_BACKTRACE.
 SUPERSTEP_LAUNCHER, SUPERSTEP_FABRIC and SUPERSTEP_THREADS stand for options that are not given. If Slurm has to be
@@ -47,6 +51,12 @@ pub(crate) struct Options {
     /// Show the command line that is started, so that it can be pasted into a shell.
     #[arg(short, long)]
     pub(super) verbose: bool,
+    /// Start the program again, at most so many times, if it ends because a process was lost.
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub(super) restart: Option<usize>,
+    /// Have one process less each time it is started again.
+    #[arg(long, requires = "restart")]
+    pub(super) shrink: bool,
     /// The program and its arguments.
     #[arg(required = true, value_name = "PROGRAM", trailing_var_arg = true, allow_hyphen_values = true)]
     pub(super) program: Vec<OsString>,

@@ -8,14 +8,14 @@
 //! 4. The exit code is that of what was started, or 128 and the signal that killed it, as shells have it. Launchers
 //!    that were told to end exit with whatever comes first, even 0, so the code is 128 and that signal then.
 
-use super::{labels::Labels, line::Line};
+use super::{labels::Labels, line::Line, restart::Ended};
 use crate::failure::Failure;
 use fabric::processes::{self, Caught, Signal, Signals};
 use std::{
     fs::File,
     io,
     os::unix::process::{CommandExt, ExitStatusExt},
-    process::{Child, ExitCode, ExitStatus, Stdio},
+    process::{Child, ExitStatus, Stdio},
     sync::mpsc,
     thread,
     time::{Duration, Instant},
@@ -28,8 +28,8 @@ const LAST_WORDS: Duration = Duration::from_secs(30);
 /// wish to leave everything as it is.
 const ONCE_IN: Duration = Duration::from_secs(1);
 
-/// Starts it, and exits as it does.
-pub(super) fn watch(line: &Line, labels: Option<Labels>) -> Result<ExitCode, Failure> {
+/// Starts it, and says how it has ended.
+pub(super) fn watch(line: &Line, labels: Option<Labels>) -> Result<Ended, Failure> {
     let lost = |error: io::Error| Failure::Failed(format!("{} was lost: {error}", line.starts().display()));
     let signals = Signals::hold().map_err(lost)?;
     let has_own_group = File::open("/dev/tty").is_err();
@@ -58,7 +58,8 @@ pub(super) fn watch(line: &Line, labels: Option<Labels>) -> Result<ExitCode, Fai
             );
         }
     }
-    Ok(ExitCode::from(code(status, told.filter(|_| line.is_launcher))))
+    let code = code(status, told.filter(|_| line.is_launcher));
+    Ok(Ended { code, is_told: told.is_some(), is_killed: status.signal().is_some() })
 }
 
 /// Copies both outputs with their labels put anew. What is returned is closed when both have ended.
