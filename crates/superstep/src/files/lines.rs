@@ -120,8 +120,7 @@ impl Group {
     pub fn read_lines(&mut self, path: impl AsRef<Path>) -> Result<Lines> {
         let share = Share::open(self, path.as_ref(), 0)?;
         let mine = share.read();
-        let bytes = together(self, mine)?;
-        let count = share::count(&bytes) as u64;
+        let (bytes, count) = together(self, mine)?;
         let before = self.try_step(|s| s.prefix(count, Sum))?;
         Ok(Lines { bytes, first: before + 1 })
     }

@@ -32,12 +32,6 @@ pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// How many lines there are in some bytes.
-pub(super) fn count(bytes: &[u8]) -> usize {
-    let is_open = bytes.last().is_some_and(|&last| last != b'\n');
-    memchr::memchr_iter(b'\n', bytes).count() + usize::from(is_open)
-}
-
 pub(super) struct Share {
     path: PathBuf,
     file: File,
@@ -60,15 +54,22 @@ impl Share {
         together(g, mine)
     }
 
-    /// All bytes of the share.
-    pub(super) fn read(&self) -> Result<Vec<u8>, Trouble> {
-        let mut bytes = Vec::new();
+    /// All bytes of the share, and how many lines they are.
+    pub(super) fn read(&self) -> Result<(Vec<u8>, u64), Trouble> {
+        let (mut bytes, mut count) = (Vec::new(), 0);
         let len = usize::try_from(self.range.end - self.range.start).unwrap_or(usize::MAX);
         if !fabric::try_make_room(&mut bytes, len) {
             return Err(format!("there is no memory for {len} bytes of {}", self.path.display()));
         }
-        named(self.file.append(&mut bytes, len, self.range.start), "read", &self.path)?;
-        Ok(bytes)
+        while bytes.len() < len {
+            // Lines are counted while what was read is in the cache.
+            let (done, more) = (bytes.len(), CHUNK.min(len - bytes.len()));
+            let read = self.file.append(&mut bytes, more, self.range.start + done as u64);
+            named(read, "read", &self.path)?;
+            count += memchr::memchr_iter(b'\n', &bytes[done..]).count() as u64;
+        }
+        let is_open = bytes.last().is_some_and(|&last| last != b'\n');
+        Ok((bytes, count + u64::from(is_open)))
     }
 
     /// Calls `each` with every line, until it breaks off.
