@@ -1,0 +1,74 @@
+//! Kernels and sizes by their names.
+
+/// The kernels there are.
+///
+/// ```
+/// use superstep_programs::nas::Kernel;
+///
+/// assert_eq!(Kernel::Cg.name(), "CG");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Kernel {
+    /// Pairs of Gaussian deviates, counted and added up: no communication but at the end.
+    Ep,
+    /// Integers are ranked by their values.
+    Is,
+    /// The smallest eigenvalue of a sparse matrix, by conjugate gradients.
+    Cg,
+    /// Poisson's equation on a cube, by a multigrid method.
+    Mg,
+    /// A differential equation in a cube, by Fourier transforms.
+    Ft,
+}
+
+impl Kernel {
+    /// Its name in the suite.
+    ///
+    /// ```
+    /// assert_eq!(superstep_programs::nas::Kernel::Ep.name(), "EP");
+    /// ```
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ep => "EP",
+            Self::Is => "IS",
+            Self::Cg => "CG",
+            Self::Mg => "MG",
+            Self::Ft => "FT",
+        }
+    }
+}
+
+/// The sizes there are.
+///
+/// ```
+/// use superstep_programs::nas::Class;
+///
+/// assert_eq!(Class::W.pick([1, 2, 3, 4]), 2);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Class {
+    /// A sample.
+    S,
+    /// A workstation of the nineties.
+    W,
+    /// Sixteen times as large.
+    A,
+    /// Four times that.
+    B,
+}
+
+impl Class {
+    /// One of four values, for S, W, A and B.
+    ///
+    /// ```
+    /// assert_eq!(superstep_programs::nas::Class::S.pick(["small", "", "", ""]), "small");
+    /// ```
+    pub fn pick<T>(self, [s, w, a, b]: [T; 4]) -> T {
+        match self {
+            Self::S => s,
+            Self::W => w,
+            Self::A => a,
+            Self::B => b,
+        }
+    }
+}
