@@ -2,10 +2,10 @@
 
 use crate::{
     forms::{
-        Visiting, assigns, collect_words, contribution, field_of_element, inline_names, is_own_op, is_pure, is_visited,
-        macro_arguments, redistribution, visiting,
+        Visiting, assigns, collect_words, contribution, inline_names, is_own_op, is_pure, is_visited, macro_arguments,
+        redistribution, visiting,
     },
-    names::{Dist, Functions, Kind, Names, attribute, base_of, element, name_of, section},
+    names::{Dist, Functions, Kind, Names, attribute, base_of, element, name_of, named, section},
 };
 use proc_macro2::{Ident, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -206,14 +206,6 @@ impl<'a> Scan<'a> {
     /// A place that is written, other than an element.
     fn write_place(&mut self, place: &Expr) {
         if let Some(base) = base_of(place) {
-            if self.dist(base).is_some()
-                && let Some((name, at)) = field_of_element(place)
-            {
-                // A field of an element: the element is read, changed and written.
-                self.read(name, &at);
-                self.write(name, &at, false);
-                return;
-            }
             self.mention(base, true);
         }
         if name_of(place).is_none() {
@@ -282,7 +274,7 @@ impl<'ast> Visit<'ast> for Scan<'_> {
                 let around = visiting(looping);
                 let is_forall = around.is_some();
                 if let Some((visiting, bounds)) = around {
-                    self.array(&Ident::new(&visiting.array, Span::call_site()));
+                    self.array(&named(&visiting.array, Span::call_site()));
                     for bound in &bounds {
                         self.visit_expr(bound);
                     }

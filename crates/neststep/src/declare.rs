@@ -3,7 +3,7 @@
 use crate::{
     access::Scan,
     forms::collect_words,
-    lower::{Lower, at, with},
+    lower::{Lower, at, call as call_of, with},
     names::{Kind, attribute, element, name_of, section},
     tokens::group,
 };
@@ -116,9 +116,8 @@ impl Lower<'_> {
                     return;
                 };
                 let (part, word) = (self.section_tokens(&part), name.to_string());
-                *expr = Expr::Verbatim(
-                    quote_spanned!(spot=> ::superstep::neststep::port(#name, #word).mirror(#name, #part)),
-                );
+                let port = quote_spanned!(spot=> ::superstep::neststep::port(#name, #word));
+                *expr = Expr::Verbatim(call_of(port, "mirror", span, quote!(#name, #part)));
             }
             ("update", Some((name, at))) if call.args.len() == 2 => {
                 let value = self.lowered(&call.args[1]);
@@ -139,7 +138,7 @@ impl Lower<'_> {
             {
                 let (target, source, to) = (&call.args[0], &call.args[1], &call.args[2]);
                 let port = with(name_of(target).expect("it is one"), "port");
-                *expr = Expr::Verbatim(quote_spanned!(spot=> #port.permute(#target, #source, #to)));
+                *expr = Expr::Verbatim(call_of(port, "permute", span, quote!(#target, #source, #to)));
             }
             ("len", _) if call.args.len() == 1 && first.as_ref().and_then(name_of).is_some() => {
                 let name = name_of(&call.args[0]).cloned().expect("it is one");

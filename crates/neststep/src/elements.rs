@@ -1,7 +1,7 @@
 //! Reads and writes of elements, sections and variables.
 
 use crate::{
-    forms::{contribution, field_of_element, is_own_op, is_plain, is_visited, redistribution, section_parts},
+    forms::{contribution, is_own_op, is_plain, is_visited, redistribution, section_parts},
     lower::{Lower, at, call, with},
     names::{Dist, Kind, element, name_of, section},
 };
@@ -44,11 +44,16 @@ impl Lower<'_> {
             return quote_spanned!(spot=> (*&::superstep::neststep::port(#name, #word).get(#name, #place, #op)));
         };
         let array = &leaf.uses.arrays[&word];
-        if is_visited && array.is_in_place() {
-            let read = call(name, "get", span, place);
+        let (port, fetched, next) = (with(name, "port"), with(name, "in"), with(name, "next"));
+        if is_visited {
+            // It is here, and nobody has asked for it.
+            let read = if array.stores() {
+                call(port, "get", span, quote!(#name, #place, #op))
+            } else {
+                call(name, "get", span, place)
+            };
             return quote_spanned!(spot=> (*&#read));
         }
-        let (port, fetched, next) = (with(name, "port"), with(name, "in"), with(name, "next"));
         let is_fetched = leaf.inspector.as_ref().is_some_and(|inspector| inspector.arrays.contains(&word));
         // A place that can only be read.
         let value = |read: TokenStream| quote_spanned!(spot=> (*&#read));
@@ -68,7 +73,6 @@ impl Lower<'_> {
         span: Span,
         into: Option<&TokenStream>,
     ) -> TokenStream {
-        let spot = at(span);
         let part = self.section_tokens(part);
         let op = dist.op_tokens();
         let leaf = self.leaf.and_then(|leaf| self.plan.leaves.get(&leaf)).filter(|_| !self.inspects);
@@ -80,8 +84,8 @@ impl Lower<'_> {
         let is_fetched = leaf.inspector.as_ref().is_some_and(|inspector| inspector.arrays.contains(&name.to_string()));
         let fetched = if is_fetched { quote!(#fetched) } else { quote!(::superstep::neststep::Fetched::none()) };
         match into {
-            None => quote_spanned!(spot=> #fetched.section(#name, &#port, #part, #op)),
-            Some(into) => quote_spanned!(spot=> #fetched.copy_section(#name, &#port, #part, #op, #into)),
+            None => call(fetched, "section", span, quote!(#name, &#port, #part, #op)),
+            Some(into) => call(fetched, "copy_section", span, quote!(#name, &#port, #part, #op, #into)),
         }
     }
 
@@ -119,7 +123,7 @@ impl Lower<'_> {
             if leaf.is_none() {
                 self.error(span, "a section is written outside of any step; write it in a step's body");
             }
-            return quote_spanned!(spot=> #port.assign_section(#name, #part, &(#value)[..]));
+            return call(port, "assign_section", span, quote!(#name, #part, &(#value)[..]));
         }
         if is_visited
             && at.len() == 1
@@ -204,7 +208,7 @@ impl Lower<'_> {
             && self.leaf.is_some()
         {
             let port = with(target, "port");
-            *expr = Expr::Verbatim(quote_spanned!(at(span)=> #port.assign_all(#target, #source)));
+            *expr = Expr::Verbatim(call(port, "assign_all", span, quote!(#target, #source)));
             return;
         }
         if let Some((name, at)) = element(&assign.left)
@@ -223,14 +227,6 @@ impl Lower<'_> {
             } else {
                 self.write(&name, &at, &value, added.is_some(), span)
             };
-            *expr = Expr::Verbatim(tokens);
-            return;
-        }
-        if let Some((name, at)) = field_of_element(&assign.left)
-            && self.dist(name).is_some()
-        {
-            let value = self.lowered(&assign.right);
-            let tokens = self.change_field(&assign.left, name, &at, |field| quote!(#field = #value), span);
             *expr = Expr::Verbatim(tokens);
             return;
         }
@@ -278,30 +274,6 @@ impl Lower<'_> {
         (lets, names)
     }
 
-    /// Reads an element, changes a field of it, and writes it back.
-    fn change_field(
-        &mut self,
-        field: &Expr,
-        name: &Ident,
-        at: &[&Expr],
-        change: impl FnOnce(TokenStream) -> TokenStream,
-        span: Span,
-    ) -> TokenStream {
-        let (lets, at) = self.bound(at);
-        let at: Vec<&Expr> = at.iter().collect();
-        let read = self.read(name, &at, span);
-        let mut path = Vec::new();
-        let mut part = field;
-        while let Expr::Field(inner) = part {
-            path.push(&inner.member);
-            part = &inner.base;
-        }
-        path.reverse();
-        let changed = change(quote!(__changed #(.#path)*));
-        let write = self.write(name, &at, &quote!(__changed), false, span);
-        quote_spanned!(self::at(span)=> { #lets let mut __changed = #read; #changed; #write; })
-    }
-
     pub(crate) fn assign_op(&mut self, expr: &mut Expr) {
         let span = expr.span();
         let Expr::Binary(binary) = expr else { return };
@@ -318,23 +290,20 @@ impl Lower<'_> {
             let tokens = if is_fast {
                 let place = self.read(&name, &at, span);
                 quote_spanned!(self::at(span)=> #place #sign #value)
-            } else if is_own_op(&dist.op, sign) {
+            } else if is_own_op(&dist.op, sign) && at.iter().all(|at| is_plain(at)) {
                 self.write(&name, &at, &value, true, span)
+            } else if is_own_op(&dist.op, sign) {
+                let write = self.write(&name, &at, &quote!(__value), true, span);
+                quote_spanned!(self::at(span)=> { let __value = #value; #write; })
             } else {
                 let (lets, at) = self.bound(&at);
                 let at: Vec<&Expr> = at.iter().collect();
                 let read = self.read(&name, &at, span);
                 let write = self.write(&name, &at, &quote!(__changed), false, span);
-                quote_spanned!(self::at(span)=> { #lets let mut __changed = #read; __changed #sign #value; #write; })
+                quote_spanned!(self::at(span)=> {
+                    let __value = #value; #lets let mut __changed = #read; __changed #sign __value; #write;
+                })
             };
-            *expr = Expr::Verbatim(tokens);
-            return;
-        }
-        if let Some((name, at)) = field_of_element(&binary.left)
-            && self.dist(name).is_some()
-        {
-            let value = self.lowered(&binary.right);
-            let tokens = self.change_field(&binary.left, name, &at, |field| quote!(#field #sign #value), span);
             *expr = Expr::Verbatim(tokens);
             return;
         }

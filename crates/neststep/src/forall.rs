@@ -2,10 +2,10 @@
 
 use crate::{
     access::Scan,
+    changed::Bindings,
     forms::{Visiting, collect_words, macro_arguments, visiting},
-    known::Bindings,
     lower::{Lower, at, with},
-    names::{attribute, name_of},
+    names::{attribute, name_of, named},
 };
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -19,7 +19,7 @@ impl Lower<'_> {
             return TokenStream::new();
         };
         let array = collect(looping).into_iter().find(|word| *word == visiting.array);
-        let array = array.unwrap_or_else(|| Ident::new(&visiting.array, span));
+        let array = array.unwrap_or_else(|| named(&visiting.array, span));
         let Some(dist) = self.dist(&array) else {
             self.error(array.span(), format!("`{array}` is no distributed array"));
             return TokenStream::new();
@@ -92,16 +92,30 @@ impl Lower<'_> {
             let bounds: Vec<TokenStream> = bounds.iter().map(|bound| self.lowered(bound)).collect();
             self.visit_block_mut(&mut looping.body);
             self.fast = hidden;
+            let (dims, spread) = (dist.dims(), dist.spread);
             let indices = match &bounds[..] {
-                _ if dist.spread > 1 || dist.dims() > 1 => {
-                    let (dims, spread) = (dist.dims(), dist.spread);
+                [] if dims > 1 => {
                     quote_spanned!(spot=> ::superstep::neststep::owned_places::<_, _, #dims, #spread>(#array))
                 }
+                each if dims > 1 && [2 * spread, 3 * spread].contains(&each.len()) => {
+                    let each = each.chunks(each.len() / spread).map(|bound| match bound {
+                        [low, high, by] => quote!((#low, #high, #by)),
+                        pair => quote!((#(#pair,)* 1)),
+                    });
+                    let each = quote!([#(#each),*]);
+                    quote_spanned!(spot=> ::superstep::neststep::owned_places_in::<_, _, #dims, #spread>(#array, #each))
+                }
                 [] => quote_spanned!(spot=> ::superstep::neststep::owned(#array)),
-                [low, high] => quote_spanned!(spot=> ::superstep::neststep::owned_in(#array, #low, #high, 1)),
-                [low, high, by] => quote_spanned!(spot=> ::superstep::neststep::owned_in(#array, #low, #high, #by)),
+                [low, high] if dims == 1 => {
+                    quote_spanned!(spot=> ::superstep::neststep::owned_in(#array, #low, #high, 1))
+                }
+                [low, high, by] if dims == 1 => {
+                    quote_spanned!(spot=> ::superstep::neststep::owned_in(#array, #low, #high, #by))
+                }
                 _ => {
-                    self.error(span, "a `forall` takes a lower bound, an upper bound and a stride");
+                    let message = "a `forall` takes a lower bound and an upper bound, or both and a stride, of every \
+                                   dimension that it has a name for";
+                    self.error(span, message);
                     TokenStream::new()
                 }
             };

@@ -4,7 +4,7 @@ use crate::names::{Kind, Names, Op, Section, arguments, attribute, element, name
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;
 use syn::{
-    BinOp, Expr, ExprForLoop, Macro, Pat, PatIdent, Token,
+    BinOp, Expr, ExprForLoop, Lifetime, Macro, Pat, PatIdent, Token,
     parse::Parser,
     punctuated::Punctuated,
     visit::{self, Visit},
@@ -120,6 +120,38 @@ pub(crate) fn is_plain(expr: &Expr) -> bool {
     }
 }
 
+/// Whether a method lends its receiver, or a part of it, to be changed.
+pub(crate) fn is_lending(method: &Ident) -> bool {
+    method.to_string().ends_with("_mut") || method == "entry" || method == "by_ref"
+}
+
+/// Whether a label is that of the step itself: what jumps there ends the step.
+pub(crate) fn is_way_out(label: &Lifetime) -> bool {
+    label.ident.to_string().starts_with("__step_")
+}
+
+/// Whether nothing but a jump ends a loop over this: `0..`, or what is repeated, and nothing that ends is beside it.
+pub(crate) fn is_endless(expr: &Expr) -> bool {
+    let mut words = Vec::new();
+    collect_words(quote!(#expr), &mut words);
+    let has = |names: &[&str]| words.iter().any(|word| names.iter().any(|name| word == name));
+    let is_open = |expr: &Expr| {
+        struct Open(bool);
+        impl<'ast> Visit<'ast> for Open {
+            fn visit_expr_range(&mut self, range: &'ast syn::ExprRange) {
+                self.0 |= range.end.is_none();
+                visit::visit_expr_range(self, range);
+            }
+
+            fn visit_expr_index(&mut self, _: &'ast syn::ExprIndex) {}
+        }
+        let mut open = Open(false);
+        open.visit_expr(expr);
+        open.0
+    };
+    (is_open(expr) || has(&["cycle", "repeat", "repeat_with", "successors", "from_fn"])) && !has(&["zip", "take"])
+}
+
 /// A `forall` around the place at hand: its array and its names.
 #[derive(Clone, Debug)]
 pub(crate) struct Visiting {
@@ -212,7 +244,7 @@ pub(crate) fn redistribution<'a>(names: &Names, left: &'a Expr, right: &'a Expr)
 }
 
 /// Macros whose arguments are expressions.
-const KNOWN: [&str; 15] = [
+const KNOWN: [&str; 20] = [
     "println",
     "print",
     "eprintln",
@@ -226,8 +258,13 @@ const KNOWN: [&str; 15] = [
     "debug_assert",
     "debug_assert_eq",
     "panic",
+    "debug_assert_ne",
     "vec",
     "unreachable",
+    "todo",
+    "unimplemented",
+    "dbg",
+    "matches",
 ];
 
 /// The arguments of a macro that takes expressions. An argument with a name comes without it.
@@ -246,16 +283,29 @@ pub(crate) fn macro_arguments(mac: &Macro) -> Option<Vec<Expr>> {
     {
         return Some(vec![value, count]);
     }
+    if name == "matches" {
+        return subject(mac).map(|(subject, _)| vec![subject]);
+    }
     Punctuated::<Expr, Token![,]>::parse_terminated.parse2(mac.tokens.clone()).ok().map(|all| all.into_iter().collect())
 }
 
-/// The element that a field belongs to.
-pub(crate) fn field_of_element(place: &Expr) -> Option<(&Ident, Vec<&Expr>)> {
-    match place {
-        Expr::Field(field) => element(&field.base).or_else(|| field_of_element(&field.base)),
-        Expr::Paren(inner) => field_of_element(&inner.expr),
-        _ => None,
+/// The value that `matches!` looks at, and the rest, which is a pattern.
+fn subject(mac: &Macro) -> Option<(Expr, TokenStream)> {
+    let parse = |input: syn::parse::ParseStream<'_>| Ok((input.parse()?, input.parse()?));
+    parse.parse2(mac.tokens.clone()).ok()
+}
+
+/// Hands other arguments to such a macro.
+pub(crate) fn set_macro_arguments(mac: &mut Macro, arguments: &[Expr]) {
+    if mac.path.segments.last().is_some_and(|name| name.ident == "matches") {
+        let rest = subject(mac).map(|(_, rest)| rest);
+        mac.tokens = quote!(#(#arguments)* #rest);
+        return;
     }
+    let mut top = mac.tokens.clone().into_iter();
+    let is_filled =
+        mac.path.is_ident("vec") && top.any(|token| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ';'));
+    mac.tokens = if is_filled { quote!(#(#arguments);*) } else { quote!(#(#arguments),*) };
 }
 
 /// All words of some tokens.

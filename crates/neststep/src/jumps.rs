@@ -6,7 +6,7 @@
 
 use crate::names::attribute;
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::quote;
 use syn::{
     Block, Error, Expr, ExprClosure, Label, Lifetime, ReturnType, Stmt, Type, parse_quote, parse_quote_spanned,
     spanned::Spanned,
@@ -151,7 +151,7 @@ impl Outs<'_> {
             self.jumps.len() - 1
         });
         let out = self.out;
-        Expr::Verbatim(quote_spanned!(span=> break #out ::superstep::neststep::Flow::Jump(#number)))
+        parse_quote_spanned!(span=> break #out ::superstep::neststep::Flow::Jump(#number))
     }
 }
 

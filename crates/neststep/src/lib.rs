@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod changed;
 mod combining;
 mod declare;
 mod differing;
@@ -19,8 +20,12 @@ mod plan;
 mod private;
 mod program;
 mod reader;
+mod rounds;
 mod steps;
+mod sugar;
+mod taint;
 mod tokens;
+mod wants;
 
 /// Translates functions of NestStep into Rust.
 ///

@@ -1,11 +1,11 @@
 //! Rewrites a function: reads and writes of shared names become calls of the library.
 
 use crate::{
-    forms::{Visiting, assigns, collect_words, is_pure, macro_arguments},
-    inspect::WANTS,
+    forms::{Visiting, assigns, collect_words, is_pure, is_way_out, macro_arguments, set_macro_arguments},
     names::{Dist, Functions, Kind, Replica, attribute, base_of, element, name_of},
     plan::{Plan, loop_number, step_of},
     tokens::group,
+    wants::WANTS,
 };
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -213,11 +213,22 @@ impl VisitMut for Lower<'_> {
                     *expr = Expr::Verbatim(quote!({ #warning #expr }));
                 }
             }
+            // Where the step ends, its inspector does.
+            Expr::Break(jump) if self.inspects && jump.label.as_ref().is_some_and(is_way_out) => {
+                *expr = Expr::Verbatim(quote_spanned!(span=> return));
+            }
             Expr::Assign(_) => self.assign(expr),
             Expr::Binary(binary) if assigns(&binary.op) => self.assign_op(expr),
             Expr::Reference(reference) if reference.mutability.is_some() => self.target(&mut reference.expr),
             Expr::MethodCall(call) => {
-                if is_pure(&call.method) || base_of(&call.receiver).is_none_or(|base| self.replica(base).is_none()) {
+                let is_element = element(&call.receiver).is_some_and(|(name, _)| self.dist(name).is_some());
+                if is_element && !is_pure(&call.method) {
+                    // Whoever changes it is told at the element.
+                    let (spot, value) = (call.receiver.span(), self.lowered(&call.receiver));
+                    *call.receiver = Expr::Verbatim(quote_spanned!(spot=> (*&#value)));
+                } else if is_pure(&call.method)
+                    || base_of(&call.receiver).is_none_or(|base| self.replica(base).is_none())
+                {
                     self.visit_expr_mut(&mut call.receiver);
                 } else {
                     // Whether it writes is for the compiler to find out, so it is no error yet.
@@ -265,10 +276,7 @@ impl VisitMut for Lower<'_> {
                 other => self.visit_expr_mut(other),
             }
         }
-        let mut top = mac.tokens.clone().into_iter();
-        let is_filled = mac.path.is_ident("vec")
-            && top.any(|token| matches!(token, proc_macro2::TokenTree::Punct(mark) if mark.as_char() == ';'));
-        mac.tokens = if is_filled { quote!(#(#arguments);*) } else { quote!(#(#arguments),*) };
+        set_macro_arguments(mac, &arguments);
     }
 
     fn visit_field_value_mut(&mut self, field: &mut syn::FieldValue) {

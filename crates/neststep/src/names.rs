@@ -1,7 +1,7 @@
 //! What the names of a function stand for.
 
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use std::collections::HashMap;
 use syn::{Attribute, Error, Expr, Meta, Result, Type};
 
@@ -130,7 +130,8 @@ impl Dist {
     /// The type of a parameter.
     pub(crate) fn parameter(&self) -> TokenStream {
         let (element, dims, distribution) = (&self.element, self.dims(), self.distribution());
-        quote!(&::superstep::Array<#element, #distribution, #dims>)
+        let span = element.clone().into_iter().next().map_or_else(Span::call_site, |token| token.span());
+        quote_spanned!(span=> &::superstep::Array<#element, #distribution, #dims>)
     }
 
     /// Makes the array.
@@ -201,6 +202,9 @@ pub(crate) fn arguments(attribute: &Attribute) -> TokenStream {
     }
 }
 
+/// Types that everybody has, and that are no elements.
+const NO_ELEMENTS: [&str; 7] = ["bool", "char", "String", "Vec", "Option", "Box", "&"];
+
 /// Reads the kind of a declaration from its attribute and its type.
 pub(crate) fn kind(attribute: &Attribute, ty: &Type, is_parameter: bool, level: usize) -> Result<Kind> {
     let mut parts = arguments(attribute).into_iter();
@@ -243,6 +247,13 @@ pub(crate) fn kind(attribute: &Attribute, ty: &Type, is_parameter: bool, level: 
             return Err(Error::new(span, "an array lies in blocks, `</>`, or is dealt, `<%>`"));
         }
     };
+    if let Some(first) = element.clone().into_iter().next()
+        && NO_ELEMENTS.contains(&first.to_string().as_str())
+    {
+        let message =
+            "elements are numbers, arrays and structs of them, and this is none; a `u8` of 0 or 1 is a `bool`";
+        return Err(Error::new(first.span(), message));
+    }
     let spread = all[..open].iter().filter(|token| matches!(token, TokenTree::Group(_))).count();
     if spread > 3 {
         return Err(Error::new_spanned(whole, "at most three dimensions are distributed"));
@@ -281,6 +292,14 @@ fn array(group: &proc_macro2::Group) -> Option<(TokenStream, Option<TokenStream>
         }
     }
     Some((element, is_behind.then_some(extent)))
+}
+
+/// A name by its word, which may be a raw one.
+pub(crate) fn named(word: &str, span: Span) -> Ident {
+    match word.strip_prefix("r#") {
+        Some(raw) => Ident::new_raw(raw, span),
+        None => Ident::new(word, span),
+    }
 }
 
 /// The name that an expression is, if it is one.

@@ -11,6 +11,7 @@ use crate::{
     inspect::{Inspector, inspector},
     names::{Functions, Kind, Name, Names, arguments, attribute, kind},
     private::Private,
+    sugar::write_out,
 };
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
@@ -110,7 +111,8 @@ pub(crate) fn plan(body: &mut Block, names: Names, functions: &Functions, privat
     Numbers(0).visit_block_mut(body);
     let mut declared = Declared { names, errors: Vec::new(), level: 0, loops: 0 };
     declared.visit_block(body);
-    let Declared { names, errors, .. } = declared;
+    let Declared { names, mut errors, .. } = declared;
+    write_out(body, &names, &mut errors);
     let mut plan = Plan { names, errors, ..Plan::default() };
     let mut planner = Planner { plan: &mut plan, functions, private, mirrored: BTreeSet::new(), level: 0 };
     planner.block(body, None);
@@ -126,12 +128,23 @@ struct Declared {
     loops: usize,
 }
 
+impl Declared {
+    /// What is translated together is not left out in part.
+    fn refuse_cfg(&mut self, attributes: &[syn::Attribute]) {
+        if let Some(cfg) = attribute(attributes, "cfg").or_else(|| attribute(attributes, "cfg_attr")) {
+            let message = "`cfg` cannot leave this out; write `if cfg!(…) { … }`, or put it on the function";
+            self.errors.push(Error::new_spanned(cfg, message));
+        }
+    }
+}
+
 impl<'ast> Visit<'ast> for Declared {
     fn visit_local(&mut self, local: &'ast syn::Local) {
         if let Some(attribute) = attribute(&local.attrs, "__sh")
             && let Pat::Type(typed) = &local.pat
             && let Pat::Ident(name) = &*typed.pat
         {
+            self.refuse_cfg(&local.attrs);
             match kind(attribute, &typed.ty, false, self.level) {
                 Ok(kind) => {
                     let name = &name.ident;
@@ -165,6 +178,12 @@ impl<'ast> Visit<'ast> for Declared {
                 let message = "a shared variable is declared before the step that uses it";
                 self.errors.push(Error::new(inner.path().span(), message));
             }
+        }
+        let ours = ["__step", "__seq", "__epoch", "__forall"];
+        if let Expr::Block(syn::ExprBlock { attrs, .. }) | Expr::ForLoop(syn::ExprForLoop { attrs, .. }) = expr
+            && ours.iter().any(|word| attribute(attrs, word).is_some())
+        {
+            self.refuse_cfg(attrs);
         }
         visit::visit_expr(self, expr);
         self.loops -= usize::from(is_loop);
@@ -358,7 +377,10 @@ impl Planner<'_> {
                 "`{name}` belongs to the group around this nesting step, and only that group moves its elements; begin \
                  the nesting step with `sh part: [T]</> = import({name}[..]);`, and end it with `export(part);`"
             );
-            self.plan.errors.push(Error::new(step.attrs[0].path().span(), message));
+            self.plan.errors.push(Error::new(
+                crate::names::attribute(&step.attrs, "__step").expect("it is a step").path().span(),
+                message,
+            ));
         }
         // A mirror in this step is for the next one.
         self.mirrored =

@@ -31,10 +31,11 @@ pub(crate) fn translate(input: TokenStream) -> Result<TokenStream> {
                 let before = errors.len();
                 out.extend(self::function(function, &functions, &mut errors, before));
             }
-            other => {
+            mut other => {
                 if let Some(word) = words(&other).into_iter().find(|word| MARKS.iter().any(|mark| word == mark)) {
                     let message = "NestStep's notation stands in functions of their own, and not in other items";
                     errors.push(Error::new(word.span(), message));
+                    Bodies.visit_item_mut(&mut other);
                 }
                 other.to_tokens(&mut out);
             }
@@ -43,6 +44,15 @@ pub(crate) fn translate(input: TokenStream) -> Result<TokenStream> {
     // What was wrong, and functions without their bodies, so that nobody misses them.
     out.extend(errors.iter().map(Error::to_compile_error));
     Ok(out)
+}
+
+/// Leaves out what stands in braces of functions, of which enough was said.
+struct Bodies;
+
+impl VisitMut for Bodies {
+    fn visit_block_mut(&mut self, block: &mut syn::Block) {
+        *block = parse_quote!({ ::core::panic!() });
+    }
 }
 
 fn words(item: &impl ToTokens) -> Vec<Ident> {
@@ -166,7 +176,7 @@ fn function(mut function: ItemFn, functions: &Functions, errors: &mut Vec<Error>
         return quote! {
             #(#attributes)*
             #quiet
-            #[allow(unused_assignments, unused_braces, clippy::semicolon_if_nothing_returned)]
+            #[allow(unused_assignments, unused_braces, clippy::semicolon_if_nothing_returned, clippy::deref_addrof)]
             #visibility #signature #body
         };
     }
@@ -175,7 +185,7 @@ fn function(mut function: ItemFn, functions: &Functions, errors: &mut Vec<Error>
     quote! {
         #(#attributes)*
         #visibility fn #main() -> ::superstep::Result {
-            #[allow(unused_assignments, unused_braces, clippy::semicolon_if_nothing_returned)]
+            #[allow(unused_assignments, unused_braces, clippy::semicolon_if_nothing_returned, clippy::deref_addrof)]
             #signature #body
             ::superstep::run(__main).map(|_| ())
         }

@@ -5,7 +5,7 @@ use crate::{
     combining::Combine,
     forms::collect_words,
     lower::{Lower, at, call, is_call, with},
-    names::{Kind, Name, Section, arguments, attribute, element, section},
+    names::{Kind, Name, Section, arguments, attribute, element, named, section},
     plan::{Leaf, how, number},
     tokens::group,
 };
@@ -57,7 +57,7 @@ fn flag(number: usize) -> Ident {
 }
 
 fn name(word: &str) -> Ident {
-    Ident::new(word, Span::call_site())
+    named(word, Span::call_site())
 }
 
 impl Lower<'_> {
@@ -433,6 +433,9 @@ impl Lower<'_> {
         let [index] = at[..] else { return None };
         let range = if let Some(Section::Colons(parts)) = section(index) {
             let (first, last) = (parts.first().copied().flatten(), parts.get(1).copied().flatten());
+            if let Some(stride) = parts.get(2).copied().flatten() {
+                self.error(stride.span(), "what is imported lies in a row, without a stride");
+            }
             let first = first.map_or_else(|| quote!(0), |first| quote!(#first));
             if let Some(last) = last { quote!(#first..(#last) + 1) } else { quote!(#first..#array.len()) }
         } else {

@@ -55,6 +55,14 @@ fn translate(tokens: TokenStream, mut is_start: bool) -> Result<TokenStream> {
         let ends_operand = last.as_ref().is_some_and(ends_operand);
         match &token {
             TokenTree::Ident(word) if *word == "fn" => is_signature = true,
+            TokenTree::Ident(word)
+                if *word == "step" && is_assigned(&out) && reader.group(0, Delimiter::Brace).is_some() =>
+            {
+                return Err(Error::new(
+                    word.span(),
+                    "a step is a statement and has no value; assign to a variable in it",
+                ));
+            }
             TokenTree::Group(parameters) if is_signature && parameters.delimiter() == Delimiter::Parenthesis => {
                 out.extend([TokenTree::Group(regroup(parameters, self::parameters(parameters.stream())?))]);
                 (is_signature, is_start, is_arm) = (false, false, false);
@@ -120,6 +128,16 @@ fn ends_operand(token: &TokenTree) -> bool {
         TokenTree::Literal(_) => true,
         TokenTree::Group(group) => group.delimiter() != Delimiter::Brace,
         TokenTree::Punct(_) => false,
+    }
+}
+
+/// Whether an assignment sign has just been read, and not one that compares.
+fn is_assigned(before: &TokenStream) -> bool {
+    let before: Vec<TokenTree> = before.clone().into_iter().collect();
+    let joins = |token: &TokenTree| matches!(token, TokenTree::Punct(mark) if mark.spacing() == Spacing::Joint);
+    match &before[..] {
+        [.., one, TokenTree::Punct(sign)] => sign.as_char() == '=' && !joins(one),
+        _ => false,
     }
 }
 

@@ -5,11 +5,13 @@
 #![allow(clippy::never_loop, clippy::needless_continue, clippy::redundant_else, reason = "jumps are what is tried")]
 #![allow(clippy::float_cmp, clippy::redundant_closure, reason = "a claim has its cases in one place")]
 
+mod ahead;
 mod elements;
 mod elsewhere;
 mod figure3;
 mod mixing;
 mod nesting;
 mod papers;
+mod parts;
 mod sharing;
 mod whole;

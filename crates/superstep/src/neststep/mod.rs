@@ -25,7 +25,7 @@ pub use checks::{check_apart, check_operator};
 pub use fetched::{Cursor, Fetched, MayBeCalledTwice, Wanted, called_twice, inspect, perhaps};
 pub use flow::{Attempt, Flow, FromRest, choice, copied, weights};
 pub use own::Marks;
-pub use owned::{Here, Inspect, owned, owned_in, owned_places};
+pub use owned::{Here, Inspect, owned, owned_in, owned_places, owned_places_in};
 pub use port::{Port, add, port, store};
 pub use state::{Inside, inside, within};
 pub use var::Var;

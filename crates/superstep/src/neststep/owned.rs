@@ -61,6 +61,27 @@ pub fn owned_places<T: Element, D: Distribution, const N: usize, const K: usize>
     })
 }
 
+/// Those among them that lie between bounds: the first and the last index of each dimension, both included, and a
+/// stride, which counts down if it is negative.
+pub fn owned_places_in<T: Element, D: Distribution, const N: usize, const K: usize>(
+    a: &Array<T, D, N>,
+    bounds: [(usize, usize, isize); K],
+) -> impl Iterator<Item = [usize; K]> + use<T, D, N, K> {
+    let is_in = |at: &[usize; K]| {
+        at.iter().zip(bounds).all(|(&at, (first, last, by))| {
+            let (low, high) = if by > 0 { (first, last) } else { (last, first) };
+            by != 0 && (low..=high).contains(&at) && at.abs_diff(first) % by.unsigned_abs() == 0
+        })
+    };
+    let mut all: Vec<[usize; K]> = owned_places(a).filter(is_in).collect();
+    if bounds.iter().any(|(_, _, by)| *by < 0) {
+        all.sort_by_key(|at| -> [usize; K] {
+            std::array::from_fn(|d| if bounds[d].2 < 0 { usize::MAX - at[d] } else { at[d] })
+        });
+    }
+    all.into_iter()
+}
+
 /// What the papers call things of a group.
 pub trait Inspect {
     /// The group's number among its siblings.
