@@ -5,7 +5,7 @@ use crate::{
     changed::Bindings,
     forms::{Visiting, collect_words, macro_arguments, visiting},
     lower::{Lower, at, with},
-    names::{attribute, name_of, named},
+    names::{Dist, attribute, name_of, named},
 };
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -92,39 +92,45 @@ impl Lower<'_> {
             let bounds: Vec<TokenStream> = bounds.iter().map(|bound| self.lowered(bound)).collect();
             self.visit_block_mut(&mut looping.body);
             self.fast = hidden;
-            let (dims, spread) = (dist.dims(), dist.spread);
-            let indices = match &bounds[..] {
-                [] if dims > 1 => {
-                    quote_spanned!(spot=> ::superstep::neststep::owned_places::<_, _, #dims, #spread>(#array))
-                }
-                each if dims > 1 && [2 * spread, 3 * spread].contains(&each.len()) => {
-                    let each = each.chunks(each.len() / spread).map(|bound| match bound {
-                        [low, high, by] => quote!((#low, #high, #by)),
-                        pair => quote!((#(#pair,)* 1)),
-                    });
-                    let each = quote!([#(#each),*]);
-                    quote_spanned!(spot=> ::superstep::neststep::owned_places_in::<_, _, #dims, #spread>(#array, #each))
-                }
-                [] => quote_spanned!(spot=> ::superstep::neststep::owned(#array)),
-                [low, high] if dims == 1 => {
-                    quote_spanned!(spot=> ::superstep::neststep::owned_in(#array, #low, #high, 1))
-                }
-                [low, high, by] if dims == 1 => {
-                    quote_spanned!(spot=> ::superstep::neststep::owned_in(#array, #low, #high, #by))
-                }
-                _ => {
-                    let message = "a `forall` takes a lower bound and an upper bound, or both and a stride, of every \
-                                   dimension that it has a name for";
-                    self.error(span, message);
-                    TokenStream::new()
-                }
-            };
+            let indices = self.indices(&array, dist, &bounds, span);
             let body = &looping.body;
             let pattern = if dist.dims() > 1 && dist.spread == 1 { quote!([#pattern]) } else { quote!(#pattern) };
             quote_spanned!(spot=> #label for #pattern in #indices { let _ = (#(&#names,)*); #body })
         };
         self.around.pop();
         tokens
+    }
+
+    /// What a loop that is no plain one goes through.
+    fn indices(&mut self, array: &Ident, dist: &Dist, bounds: &[TokenStream], span: Span) -> TokenStream {
+        let spot = at(span);
+        let (dims, spread) = (dist.dims(), dist.spread);
+        match bounds {
+            [] if dims > 1 => {
+                quote_spanned!(spot=> ::superstep::neststep::owned_places::<_, _, #dims, #spread>(#array))
+            }
+            each if dims > 1 && [2 * spread, 3 * spread].contains(&each.len()) => {
+                let each = each.chunks(each.len() / spread).map(|bound| match bound {
+                    [low, high, by] => quote!((#low, #high, #by)),
+                    pair => quote!((#(#pair,)* 1)),
+                });
+                let each = quote!([#(#each),*]);
+                quote_spanned!(spot=> ::superstep::neststep::owned_places_in::<_, _, #dims, #spread>(#array, #each))
+            }
+            [] => quote_spanned!(spot=> ::superstep::neststep::owned(#array)),
+            [low, high] if dims == 1 => {
+                quote_spanned!(spot=> ::superstep::neststep::owned_in(#array, #low, #high, 1))
+            }
+            [low, high, by] if dims == 1 => {
+                quote_spanned!(spot=> ::superstep::neststep::owned_in(#array, #low, #high, #by))
+            }
+            _ => {
+                let message = "a `forall` takes a lower bound and an upper bound, or both and a stride, of every \
+                               dimension that it has a name for";
+                self.error(span, message);
+                TokenStream::new()
+            }
+        }
     }
 
     fn uses_in(&self, body: &Block) -> crate::access::Uses {

@@ -90,6 +90,23 @@ impl<'a> Lower<'a> {
         quote!(#expr)
     }
 
+    fn method(&mut self, call: &mut syn::ExprMethodCall) {
+        let is_element = element(&call.receiver).is_some_and(|(name, _)| self.dist(name).is_some());
+        if is_element && !is_pure(&call.method) {
+            // Whoever changes it is told at the element.
+            let (spot, value) = (call.receiver.span(), self.lowered(&call.receiver));
+            *call.receiver = Expr::Verbatim(quote_spanned!(spot=> (*&#value)));
+        } else if is_pure(&call.method) || base_of(&call.receiver).is_none_or(|base| self.replica(base).is_none()) {
+            self.visit_expr_mut(&mut call.receiver);
+        } else {
+            // Whether it writes is for the compiler to find out, so it is no error yet.
+            let level = std::mem::replace(&mut self.level, usize::MAX);
+            self.target(&mut call.receiver);
+            self.level = level;
+        }
+        call.args.iter_mut().for_each(|argument| self.visit_expr_mut(argument));
+    }
+
     pub(crate) fn lowered_tokens(&mut self, tokens: TokenStream) -> TokenStream {
         match syn::parse2::<Expr>(tokens) {
             Ok(expr) => self.lowered(&expr),
@@ -220,24 +237,7 @@ impl VisitMut for Lower<'_> {
             Expr::Assign(_) => self.assign(expr),
             Expr::Binary(binary) if assigns(&binary.op) => self.assign_op(expr),
             Expr::Reference(reference) if reference.mutability.is_some() => self.target(&mut reference.expr),
-            Expr::MethodCall(call) => {
-                let is_element = element(&call.receiver).is_some_and(|(name, _)| self.dist(name).is_some());
-                if is_element && !is_pure(&call.method) {
-                    // Whoever changes it is told at the element.
-                    let (spot, value) = (call.receiver.span(), self.lowered(&call.receiver));
-                    *call.receiver = Expr::Verbatim(quote_spanned!(spot=> (*&#value)));
-                } else if is_pure(&call.method)
-                    || base_of(&call.receiver).is_none_or(|base| self.replica(base).is_none())
-                {
-                    self.visit_expr_mut(&mut call.receiver);
-                } else {
-                    // Whether it writes is for the compiler to find out, so it is no error yet.
-                    let level = std::mem::replace(&mut self.level, usize::MAX);
-                    self.target(&mut call.receiver);
-                    self.level = level;
-                }
-                call.args.iter_mut().for_each(|argument| self.visit_expr_mut(argument));
-            }
+            Expr::MethodCall(call) => self.method(call),
             Expr::Index(_) => {
                 if let Some((name, at)) = element(expr)
                     && self.dist(name).is_some()

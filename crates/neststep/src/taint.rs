@@ -111,11 +111,13 @@ impl<'a, 'b> Taint<'a, 'b> {
     /// Goes through a loop, and says whether it is cut short. `head` is what happens in every round.
     fn looping(&mut self, is_known: bool, head: Option<&Expr>, body: &Block, is_open: bool) -> bool {
         let before = std::mem::take(&mut self.cuts);
-        let mut visit = |taint: &mut Self| {
-            head.iter().for_each(|head| taint.visit_expr(head));
+        let visit = |taint: &mut Self| {
+            if let Some(head) = head {
+                taint.visit_expr(head);
+            }
             taint.visit_block(body);
         };
-        self.under(is_known, "in a loop whose length is not known", &mut visit);
+        self.under(is_known, "in a loop whose length is not known", visit);
         let is_cut = self.cuts.any(is_open);
         if is_cut {
             self.under(false, "in a loop that is cut short under a condition that is not known", visit);
@@ -123,6 +125,45 @@ impl<'a, 'b> Taint<'a, 'b> {
         let Cuts { further, out, .. } = self.cuts;
         self.cuts = Cuts { here: before.here, further: before.further || further, out: before.out || out };
         is_cut
+    }
+
+    /// A method that may change its receiver is called.
+    fn method(&mut self, call: &syn::ExprMethodCall) {
+        let receiver: Vec<Ident> = base_of(&call.receiver).cloned().into_iter().collect();
+        if let Some(base) = receiver.first() {
+            if self.facts.private.refuses(base, &call.method).is_some() {
+                self.refuse(base, &format!("which `{}` changes for good", call.method));
+            }
+            if is_lending(&call.method) {
+                self.refuse(base, "which is lent to be changed");
+            }
+        }
+        // Without `mut` there is nothing that it could change.
+        if receiver.iter().any(|base| self.facts.private.is_changed(&base.to_string())) {
+            self.set(receiver.clone(), Some(&call.receiver));
+            call.args.iter().for_each(|argument| self.set(receiver.clone(), Some(argument)));
+        }
+    }
+
+    fn for_loop(&mut self, looping: &syn::ExprForLoop) {
+        if let Some((visiting, bounds)) = visiting(looping) {
+            for bound in &bounds {
+                Taint { facts: &mut *self.facts, under: self.under.clone(), cuts: self.cuts }.visit_expr(bound);
+            }
+            self.facts.around.push(visiting);
+            let is_known = bounds.iter().all(|bound| self.is_known(bound));
+            self.looping(is_known, None, &looping.body, false);
+            self.facts.around.pop();
+            return;
+        }
+        self.bind(bound(&looping.pat), &looping.expr);
+        self.visit_expr(&looping.expr);
+        let (is_known, is_open) = (self.is_known(&looping.expr), is_endless(&looping.expr));
+        if self.looping(is_known, None, &looping.body, is_open) && is_open {
+            for name in bound(&looping.pat) {
+                self.refuse(&name, "which counts in a loop that an unknown condition ends");
+            }
+        }
     }
 }
 
@@ -169,20 +210,7 @@ impl<'ast> Visit<'ast> for Taint<'_, '_> {
                 self.under(is_known, branch, |taint| taint.visit_expr(&binary.right));
             }
             Expr::MethodCall(call) if !is_pure(&call.method) => {
-                let receiver: Vec<Ident> = base_of(&call.receiver).cloned().into_iter().collect();
-                if let Some(base) = receiver.first() {
-                    if self.facts.private.refuses(base, &call.method).is_some() {
-                        self.refuse(base, &format!("which `{}` changes for good", call.method));
-                    }
-                    if is_lending(&call.method) {
-                        self.refuse(base, "which is lent to be changed");
-                    }
-                }
-                // Without `mut` there is nothing that it could change.
-                if receiver.iter().any(|base| self.facts.private.is_changed(&base.to_string())) {
-                    self.set(receiver.clone(), Some(&call.receiver));
-                    call.args.iter().for_each(|argument| self.set(receiver.clone(), Some(argument)));
-                }
+                self.method(call);
                 visit::visit_expr(self, expr);
             }
             Expr::Reference(reference) if reference.mutability.is_some() => {
@@ -215,24 +243,7 @@ impl<'ast> Visit<'ast> for Taint<'_, '_> {
                     && choice.arms.iter().all(|arm| self.facts.unknown_guard(&arm.pat).is_none());
                 self.under(is_known, branch, |taint| choice.arms.iter().for_each(|arm| taint.visit_arm(arm)));
             }
-            Expr::ForLoop(looping) => {
-                if let Some((visiting, bounds)) = visiting(looping) {
-                    bounds.iter().for_each(|bound| Taint::new(self.facts).visit_expr(bound));
-                    self.facts.around.push(visiting);
-                    let is_known = bounds.iter().all(|bound| self.is_known(bound));
-                    self.looping(is_known, None, &looping.body, false);
-                    self.facts.around.pop();
-                } else {
-                    self.bind(bound(&looping.pat), &looping.expr);
-                    self.visit_expr(&looping.expr);
-                    let (is_known, is_open) = (self.is_known(&looping.expr), is_endless(&looping.expr));
-                    if self.looping(is_known, None, &looping.body, is_open) && is_open {
-                        for name in bound(&looping.pat) {
-                            self.refuse(&name, "which counts in a loop that an unknown condition ends");
-                        }
-                    }
-                }
-            }
+            Expr::ForLoop(looping) => self.for_loop(looping),
             Expr::While(looping) => {
                 let is_known = self.is_known(&looping.cond);
                 self.looping(is_known, Some(&looping.cond), &looping.body, true);

@@ -135,7 +135,7 @@ fn a_section_that_is_none_is_refused_with_its_line() {
     };
     let line = include_str!("parts.rs").lines().position(|line| line.contains("part = a[3:9]")).unwrap_or(0) + 1;
     failing(&[1, 2], claim, |context, error| {
-        assert_eq!(error.kind(), ErrorKind::IndexOutOfRange, "{context}: {error}");
+        assert_eq!(error.kind(), ErrorKind::OutOfBounds, "{context}: {error}");
         assert!(error.to_string().contains(&format!("parts.rs:{line}")), "{context}: {error}");
     });
 }
