@@ -3,43 +3,58 @@
 use crate::{
     access::Scan,
     forms::collect_words,
+    jumps::lead_out,
     lower::{Lower, at, call as call_of, with},
     names::{Kind, attribute, element, name_of, section},
     tokens::group,
 };
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
+use std::collections::BTreeSet;
 use syn::{
-    Expr, Local, Pat,
+    Expr, ExprIf, Local, Pat,
     spanned::Spanned,
     visit::Visit,
     visit_mut::{self},
 };
 
 impl Lower<'_> {
-    /// A warning of a step under a condition that may differ between processors. A macro has no warnings of its own, so
-    /// it is the use of something that is deprecated.
+    /// A warning of a step under a condition that may differ between processors.
     pub(crate) fn warning(&self, condition: &Expr, whole: &Expr) -> Option<TokenStream> {
         let mut scan = Scan::new(&self.plan.names, self.functions);
         scan.visit_expr(whole);
         let step = scan.finish().steps?;
-        let mut words = Vec::new();
-        collect_words(quote!(#condition), &mut words);
-        let differs = |word: &Ident| {
-            word == "rank" && words.iter().any(|other| other == "__group")
-                || self.plan.differing.contains(&word.to_string())
-        };
-        words.iter().find(|word| differs(word))?;
-        let spot = at(step);
-        let name = Ident::new("step", step);
-        let note = "this condition may differ between processors, and who does not come to the step is waited for; \
-                    write `step<2, @ = if condition { 1 } else { 0 }> { if @ == 1 { … } }`";
-        Some(quote_spanned!(spot=> {
-            #[deprecated(note = #note)]
-            #[allow(non_upper_case_globals)]
-            const #name: () = ();
-            #name
-        }))
+        differs(condition, &self.plan.differing.perhaps).then(|| {
+            let note = "this condition may differ between processors, and who does not come to the step is waited \
+                        for; write `step<2, @ = if condition { 1 } else { 0 }> { if @ == 1 { … } }`";
+            warned("step", step, note)
+        })
+    }
+
+    /// A warning of a way past the steps that follow, under a condition on the rank. A nesting step may be left.
+    pub(crate) fn early(&self, branch: &ExprIf) -> Option<TokenStream> {
+        let other = branch.else_branch.as_ref().is_some_and(|(_, other)| match &**other {
+            Expr::Block(other) => lead_out(&other.block),
+            _ => false,
+        });
+        let is_warned = self.steps_follow
+            && self.level == 0
+            && !self.inspects
+            && (other || lead_out(&branch.then_branch))
+            && differs(&branch.cond, &self.plan.differing.by_rank);
+        is_warned.then(|| {
+            let note = "this condition may differ between processors, and who leaves here is waited for at the steps \
+                        that follow; put them into `step<2, @ = if condition { 1 } else { 0 }> { if @ == 0 { … } }`";
+            warned("leaves", branch.if_token.span(), note)
+        })
+    }
+
+    /// Whether a piece of program has steps, or calls functions that may have them.
+    pub(crate) fn has_steps(&self, visit: impl FnOnce(&mut Scan<'_>)) -> bool {
+        let mut scan = Scan::new(&self.plan.names, self.functions);
+        visit(&mut scan);
+        let uses = scan.finish();
+        uses.steps.is_some() || uses.calls
     }
 
     pub(crate) fn declare(&mut self, local: &Local) -> Option<TokenStream> {
@@ -180,4 +195,23 @@ impl Lower<'_> {
         let function = &call.func;
         *expr = Expr::Verbatim(quote_spanned!(at(span)=> #function(#group, #(#arguments),*)));
     }
+}
+
+/// Whether a condition names the rank, or one of these variables.
+fn differs(condition: &Expr, names: &BTreeSet<String>) -> bool {
+    let mut words = Vec::new();
+    collect_words(quote!(#condition), &mut words);
+    let is_rank = |word: &Ident| word == "rank" && words.iter().any(|other| other == "__group");
+    words.iter().any(|word| is_rank(word) || names.contains(&word.to_string()))
+}
+
+/// A warning with this note. A macro has no warnings of its own, so it is the use of something that is deprecated.
+fn warned(name: &str, place: Span, note: &str) -> TokenStream {
+    let (spot, name) = (at(place), Ident::new(name, place));
+    quote_spanned!(spot=> {
+        #[deprecated(note = #note)]
+        #[allow(non_upper_case_globals)]
+        const #name: () = ();
+        #name
+    })
 }

@@ -14,6 +14,7 @@ use syn::{
     parse::Parser,
     punctuated::Punctuated,
     spanned::Spanned,
+    visit::Visit,
     visit_mut::{self, VisitMut},
 };
 
@@ -49,6 +50,8 @@ pub(crate) struct Lower<'a> {
     pub(crate) in_epoch: bool,
     /// Whether this is an inspector.
     pub(crate) inspects: bool,
+    /// Whether the function has steps behind the statement at hand, or around a loop.
+    pub(crate) steps_follow: bool,
 }
 
 impl<'a> Lower<'a> {
@@ -63,6 +66,7 @@ impl<'a> Lower<'a> {
             fast: Vec::new(),
             in_epoch: false,
             inspects: false,
+            steps_follow: false,
         }
     }
 
@@ -121,7 +125,11 @@ impl<'a> Lower<'a> {
 impl VisitMut for Lower<'_> {
     fn visit_block_mut(&mut self, block: &mut Block) {
         let mut stmts = Vec::new();
-        for mut stmt in std::mem::take(&mut block.stmts) {
+        let all = std::mem::take(&mut block.stmts);
+        let last = all.iter().rposition(|stmt| self.has_steps(|scan| scan.visit_stmt(stmt)));
+        let follow = self.steps_follow;
+        for (number, mut stmt) in all.into_iter().enumerate() {
+            self.steps_follow = follow || last.is_some_and(|last| last > number);
             match &mut stmt {
                 Stmt::Local(local) if attribute(&local.attrs, "__sh").is_some() => {
                     let tokens = self.declare(local).unwrap_or_default();
@@ -166,11 +174,15 @@ impl VisitMut for Lower<'_> {
             }
             stmts.push(stmt);
         }
+        self.steps_follow = follow;
         block.stmts = stmts;
     }
 
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
-        let span = expr.span();
+        let (span, follow) = (expr.span(), self.steps_follow);
+        if matches!(expr, Expr::ForLoop(_) | Expr::While(_) | Expr::Loop(_)) && self.leaf.is_none() {
+            self.steps_follow |= self.has_steps(|scan| scan.visit_expr(expr));
+        }
         match expr {
             Expr::Block(step) if attribute(&step.attrs, "__step").is_some() => {
                 let step = step.clone();
@@ -217,6 +229,7 @@ impl VisitMut for Lower<'_> {
             }
             Expr::If(branch) if self.leaf.is_none() => {
                 let warning = self.warning(expr_condition(&branch.cond), &Expr::If(branch.clone()));
+                let warning = warning.or_else(|| self.early(branch));
                 visit_mut::visit_expr_mut(self, expr);
                 if let Some(warning) = warning {
                     *expr = Expr::Verbatim(quote!({ #warning #expr }));
@@ -266,6 +279,7 @@ impl VisitMut for Lower<'_> {
             }
             _ => visit_mut::visit_expr_mut(self, expr),
         }
+        self.steps_follow = follow;
     }
 
     fn visit_macro_mut(&mut self, mac: &mut syn::Macro) {

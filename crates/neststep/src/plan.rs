@@ -7,7 +7,7 @@
 use crate::{
     access::{Scan, Uses},
     combining::{Combine, combines},
-    differing::differing,
+    differing::{Differing, differing},
     inspect::{Inspector, inspector},
     names::{Functions, Kind, Name, Names, arguments, attribute, kind},
     private::Private,
@@ -46,7 +46,7 @@ pub(crate) struct Plan {
     /// Steps that may still be open behind a loop, by the loop's number.
     pub(crate) behind: HashMap<usize, Vec<usize>>,
     /// Private variables that may differ between processors.
-    pub(crate) differing: BTreeSet<String>,
+    pub(crate) differing: Differing,
 }
 
 /// The number of a step, which its attribute carries.

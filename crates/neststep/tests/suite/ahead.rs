@@ -83,7 +83,12 @@ neststep! {
     fn guards(sh a: [usize]</>) -> usize {
         let mut sum = 0;
         step for at in 0..5 {
-            match a[at] { 0 => sum += a[at + 1], x if a[8 - at] > x => sum += 10, _ if matches!(a[at], 6 | 8) => sum += 100, _ => {} }
+            match a[at] {
+                0 => sum += a[at + 1],
+                x if a[8 - at] > x => sum += 10,
+                _ if matches!(a[at], 6 | 8) => sum += 100,
+                _ => {}
+            }
         }
         sum
     }
