@@ -1,8 +1,8 @@
-//! Making a tenant together, also where a processor has no memory for its part.
+//! Making a tenant together, also where a processor cannot make its part.
 
 use crate::{
     engine::{Core, Lease, Occasion, Outbox, Phase, Sends, Tenant, hooks},
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
 };
 use fabric::Circle;
 use std::{panic::Location, rc::Rc};
@@ -27,12 +27,12 @@ impl Sends for Missing {
 /// Makes a tenant together with all other members, in a boundary of its own. `also` makes the calls that go with it,
 /// and `handle` makes the handle of the part.
 ///
-/// A processor with no memory for its part brings the reason in the part's place. That is the error of all members
-/// then, and the group goes on.
+/// A processor that has no part brings the reason in its place. That is the error of all members then, and the group
+/// goes on.
 pub(super) fn make<P: Tenant, H, R>(
     core: &Rc<Core>,
     (making, mark, site): (&'static Occasion, u64, &'static Location<'static>),
-    part: Result<P, String>,
+    part: Result<P>,
     also: impl FnOnce() -> R,
     handle: impl FnOnce(Rc<P>, Lease) -> H,
 ) -> Result<(H, R)> {
@@ -45,8 +45,7 @@ pub(super) fn make<P: Tenant, H, R>(
             core.boundary(making)?;
             Ok(made)
         }
-        Err(what) => {
-            let error = core.error(ErrorKind::OutOfMemory, what, site);
+        Err(error) => {
             let lease = core.add_tenant(Rc::new(Missing(error.clone())), mark);
             also();
             core.registry().announce(lease.number);

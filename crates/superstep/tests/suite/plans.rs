@@ -4,7 +4,7 @@ use crate::{
     SEVERAL, SIZES,
     array_life::inside,
     arrays::{fill, uneven},
-    check, everywhere, failing, here, on_sizes,
+    check, everywhere, failing, here, is_everybodys, on_sizes,
 };
 use superstep::{
     Any, Array, Block, BlockCyclic, Checked, Combine, Config, Cyclic, Distribution, Element, ErrorKind, Fabric, Fold,
@@ -232,6 +232,23 @@ fn a_plan_is_refused_with_what_it_is_not_for() {
         for bad in [6, usize::MAX] {
             let (error, place) = (g.try_plan(&a, &[0, bad]).unwrap_err(), here());
             check(&error, ErrorKind::IndexOutOfRange, &[&format!("index {bad} of an array of 6"), &place]);
+        }
+    });
+}
+
+/// X2: where one member names what is not there, all have its error, and the group goes on.
+#[test]
+fn an_index_that_is_not_there_is_everybodys_error() {
+    on_sizes(&SIZES, |g| {
+        let a = g.array::<u64, Block>(6);
+        for culprit in [0, g.size() - 1] {
+            let index = if g.rank() == culprit { 9 } else { 5 };
+            let (error, place) = (g.try_plan(&a, &[index]).unwrap_err(), here());
+            let says = ["index 9 of an array of 6", &format!("rank {culprit} means the array"), &place];
+            check(&error, ErrorKind::IndexOutOfRange, &says);
+            is_everybodys(g, &error);
+            let plan = g.plan(&a, &[5]);
+            assert_eq!(g.step(|s| s.gather_by(&a, &plan)), [0]);
         }
     });
 }

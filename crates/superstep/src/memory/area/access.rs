@@ -94,7 +94,8 @@ impl Group {
         let core = self.core();
         let part = Region::try_new(len).map(|region| Part::new(Owned::new(region, core), site)).ok_or_else(|| {
             let (rank, what) = (core.rank(), type_name::<T>());
-            format!("rank {rank} has no memory for {len} elements of {what}")
+            let what = format!("rank {rank} has no memory for {len} elements of {what}");
+            core.error(ErrorKind::OutOfMemory, what, site)
         });
         let tally = || core.place::<Tally, Vec<u64>>(Tally::new(len as u64), 0);
         let (area, lens) = make(core, (&MAKING, type_hash::<Part<T>>(), site), part, tally, |part, core| {

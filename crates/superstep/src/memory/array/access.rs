@@ -227,7 +227,7 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
     }
 
     /// Lends it like [`local`](Self::local), or returns why that cannot be done.
-    pub(super) fn try_local(&self, site: &Location<'_>) -> Result<Ref<'_, [T]>> {
+    pub(crate) fn try_local(&self, site: &Location<'_>) -> Result<Ref<'_, [T]>> {
         self.part.owned.try_lend(&self.core, site, &|| self.part.describe())
     }
 
@@ -362,13 +362,7 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
 
     /// Refuses to communicate about an array that another group made, or of which an owner has left.
     pub(crate) fn check_whole(&self, core: &Core, site: &Location<'_>) -> Result {
-        if !std::ptr::eq(core, &raw const **self.core) {
-            let what = format!(
-                "this array belongs to group {}; import a part of it with split_on, or use it in a step of its group",
-                self.core.path()
-            );
-            return Err(core.error(ErrorKind::NotMember, what, site));
-        }
+        self.check_group(core, site)?;
         match self.part.lost.get() {
             None => Ok(()),
             Some(rank) => {
@@ -376,6 +370,18 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
                 Err(core.error(ErrorKind::Departed, what, site))
             }
         }
+    }
+
+    /// Refuses a group that did not make it.
+    pub(crate) fn check_group(&self, core: &Core, site: &Location<'_>) -> Result {
+        if std::ptr::eq(core, &raw const **self.core) {
+            return Ok(());
+        }
+        let what = format!(
+            "this array belongs to group {}; import a part of it with split_on, or use it in a step of its group",
+            self.core.path()
+        );
+        Err(core.error(ErrorKind::NotMember, what, site))
     }
 }
 

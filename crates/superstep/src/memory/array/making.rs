@@ -110,7 +110,8 @@ impl Group {
             Ok(Part::new(owned, core.rank(), design, Operator::new(Any), stride, plans))
         } else {
             let (me, here) = (core.rank(), design.lens[core.rank()]);
-            Err(format!("the system has no memory for {here} elements of {} on rank {me}", type_name::<T>()))
+            let what = format!("the system has no memory for {here} elements of {} on rank {me}", type_name::<T>());
+            Err(core.error(ErrorKind::OutOfMemory, what, site))
         };
         let (array, ()) = make(
             core,

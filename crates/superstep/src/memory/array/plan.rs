@@ -84,7 +84,8 @@ impl Group {
     ///
     /// # Panics
     ///
-    /// If there is no such element, or if another group made the array. [`try_plan`](Self::try_plan) returns the error.
+    /// If somebody names an element that is not there, on all members, or if another group made the array.
+    /// [`try_plan`](Self::try_plan) returns the error.
     #[track_caller]
     pub fn plan<T: Element, D: Distribution, const N: usize>(
         &mut self,
@@ -94,7 +95,7 @@ impl Group {
         self.try_plan(a, at).unwrap_or_else(|error| error.raise())
     }
 
-    /// Plans like [`plan`](Self::plan), or returns why that cannot be done.
+    /// Plans like [`plan`](Self::plan), or returns why that cannot be done: on all members the same.
     ///
     /// ```
     /// use superstep::{Block, Config, ErrorKind};
@@ -134,22 +135,25 @@ impl Group {
         let core = self.core();
         a.check_whole(core, site)?;
         let reached: Vec<bool> = a.part.owned.reaches.borrow().iter().map(Option::is_some).collect();
-        let mut routes = Routes::find(at, &a.part.locator(), &a.part.lens, &reached).map_err(|lost| match lost {
+        let routes = Routes::find(at, &a.part.locator(), &a.part.lens, &reached).map_err(|lost| match lost {
             Lost::Index(index) => a.bad_index(index, site),
             Lost::TooLong => {
                 let what = format!("a plan of {} indices; one of a processor has fewer than 2^32", at.len());
                 core.error(ErrorKind::Overflow, what, site)
             }
-        })?;
-        let changed = change(&mut routes);
+        });
         let (shape, distribution) = (a.shape, a.distribution.clone());
         let words = [format!("plan for arrays of shape {shape:?} ({distribution:?})"), a.part.describe()];
-        let part = PlanPart::new(routes, a.part.lens[core.rank()], words, site);
+        let (mut changed, len) = (None, a.part.lens[core.rank()]);
+        let part = routes.map(|mut routes| {
+            changed = Some(change(&mut routes));
+            PlanPart::new(routes, len, words, site)
+        });
         let mark = hash_numbers([u64::from(a.core.number), type_hash::<Plan<D, N>>()]);
         let (plan, ()) = make(
             core,
             (&PLANNING, mark, site),
-            Ok(part),
+            part,
             || (),
             |part, core| {
                 Plans::of(&core).add(core.number, &part);
@@ -158,7 +162,7 @@ impl Group {
                 plan
             },
         )?;
-        Ok((plan, changed))
+        Ok((plan, changed.expect("whoever has a part has changed its routes")))
     }
 }
 
@@ -217,16 +221,29 @@ impl<D: Distribution, const N: usize> Plan<D, N> {
     /// Refuses an array that the plan is not for, and a plan that cannot be followed any more (P2).
     pub(super) fn check<T: Element>(&self, core: &Core, a: &Array<T, D, N>, site: &Location<'_>) -> Result {
         a.check_whole(core, site)?;
-        core.check_member(&self.core, "plan", site)?;
-        if let Some(rank) = self.part.lost.get() {
-            let what = format!("rank {rank} has left the group that made the {}", self.part.describe());
-            return Err(core.error(ErrorKind::Departed, what, site));
-        }
+        self.check_group(core, "plan", site)?;
         if self.shape == a.shape && self.terms == a.part.terms {
             return Ok(());
         }
         let what = format!("the {} does not fit; make another one for this array", self.part.describe());
         Err(core.error_of(ErrorKind::BadDistribution, what, &*a.part, site))
+    }
+
+    /// Refuses a group that did not make the plan, and one that has lost a member since; `what` has the plan.
+    pub(crate) fn check_group(&self, core: &Core, what: &str, site: &Location<'_>) -> Result {
+        core.check_member(&self.core, what, site)?;
+        match self.part.lost.get() {
+            None => Ok(()),
+            Some(rank) => {
+                let what = format!("rank {rank} has left the group that made the {}", self.part.describe());
+                Err(core.error(ErrorKind::Departed, what, site))
+            }
+        }
+    }
+
+    /// Refuses an array that another group made.
+    pub(crate) fn check_alike<T: Element, E: Distribution>(&self, a: &Array<T, E>, site: &Location<'_>) -> Result {
+        a.check_group(&self.core, site)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{access::Paged, channel::Channel, layout::Layout, part::Part};
 use crate::{
     engine::{Element, Group, Occasion, hash_numbers, type_hash},
-    error::Result,
+    error::{ErrorKind, Result},
     memory::making::make,
 };
 use std::panic::Location;
@@ -72,8 +72,10 @@ impl Group {
         let layout = Layout::new(shape, block, core.size()).map_err(|(kind, what)| core.error(kind, what, site))?;
         let terms = shape.iter().chain(&layout.block).map(|&extent| extent as u64);
         let mark = hash_numbers(terms.chain([type_hash::<Part<T, N>>()]));
-        let part = Part::<T, N>::new(layout, core.rank(), site)
-            .ok_or_else(|| format!("the system has no memory for rank {}'s part of {shape:?}", core.rank()));
+        let part = Part::<T, N>::new(layout, core.rank(), site).ok_or_else(|| {
+            let what = format!("the system has no memory for rank {}'s part of {shape:?}", core.rank());
+            core.error(ErrorKind::OutOfMemory, what, site)
+        });
         let (made, ()) = make(
             core,
             (&MAKING, mark, site),
