@@ -96,6 +96,14 @@ pub(crate) fn guard<R>(what: &str, run: impl FnOnce() -> Result<R>) -> Result<R>
     }
 }
 
+/// Runs code of the program; an error of this library that it raises goes on as `place` makes it.
+pub(crate) fn placing<R>(run: impl FnOnce() -> R, place: impl FnOnce(Error) -> Error) -> R {
+    panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|payload| match payload.downcast::<Error>() {
+        Ok(error) => place(*error).raise(),
+        Err(payload) => panic::resume_unwind(payload),
+    })
+}
+
 #[cold]
 fn panicked(what: &str, payload: Box<dyn Any + Send>) -> Error {
     let error = caught(payload);

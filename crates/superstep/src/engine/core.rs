@@ -2,6 +2,7 @@
 
 use super::{
     exchange::Outbox,
+    fingerprint::hash_numbers,
     items::Item,
     log::Log,
     membership::{Membership, Phase, StepMark},
@@ -11,7 +12,7 @@ use super::{
     wire::Wire,
 };
 use crate::{
-    error::{Causes, Error, ErrorKind, Result},
+    error::{Causes, Error, ErrorKind, Result, place},
     panics,
 };
 use fabric::{Circle, Failure};
@@ -264,6 +265,12 @@ impl Core {
     pub(crate) fn declare(&self, what: u64) {
         // The next boundary is the one at which they agree on it.
         self.registry().declare(what);
+    }
+
+    /// Notes the arguments of a call at `site` that must be the same on all members; `words` say what they are.
+    pub(crate) fn declare_call(&self, terms: impl IntoIterator<Item = u64>, words: &str, site: &Location<'_>) {
+        self.declare(hash_numbers(terms));
+        self.registry().describe(format!("{words} ({})", place(site)));
     }
 
     /// Notes the same of something that `undo` takes back, if the members turn out to have declared different things.

@@ -58,6 +58,11 @@ impl Group {
         Self::new(Core::new(circle, None, (0, 0), site, first_step, causes))
     }
 
+    /// Runs what calls an operator of a call at `site`, which does not know where it is called.
+    pub(crate) fn operate<R>(&self, site: &Location<'_>, run: impl FnOnce() -> R) -> R {
+        panics::placing(run, |error| self.core().placed_at(error, site))
+    }
+
     pub(crate) fn core(&self) -> &Rc<Core> {
         &self.step.core
     }

@@ -274,7 +274,12 @@ impl Membership {
 
     /// The error with its site, which an operator that failed did not know.
     pub(super) fn placed(&self, error: Error) -> Error {
-        if error.is_placed() { error } else { self.error(error.kind(), &error, self.site.get()) }
+        self.placed_at(error, self.site.get())
+    }
+
+    /// The same for a call at `site`.
+    pub(crate) fn placed_at(&self, error: Error, site: &Location<'_>) -> Error {
+        if error.is_placed() { error } else { self.error(error.kind(), &error, site) }
     }
 
     /// Refuses a rank that is not in the group.

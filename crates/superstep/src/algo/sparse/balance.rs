@@ -29,8 +29,13 @@ impl<T: Element, D: Distribution, E: Distribution> Sparse<T, D, E> {
     /// # Cost
     ///
     /// Three steps, and n / p g for n rows.
+    ///
+    /// # Panics
+    ///
+    /// If another group made the matrix, or if a member has left since.
     #[track_caller]
     pub fn balanced(&self, g: &mut Group) -> Irregular {
+        self.pattern.check_group(g, "matrix", Location::caller());
         let (size, rows) = (g.size(), self.shape()[0]);
         let counts = g.array::<u64, Block>(rows);
         let (numbers, lens): (Vec<usize>, Vec<u64>) =
@@ -81,8 +86,8 @@ impl<T: Element, D: Distribution, E: Distribution> Sparse<T, D, E> {
     ///
     /// # Panics
     ///
-    /// If the arrays have not as many elements as the matrix has rows and columns, or if another group made one of
-    /// them.
+    /// If the arrays have not as many elements as the matrix has rows and columns, if another group made the matrix or
+    /// one of them, or if a member has left since.
     #[track_caller]
     pub fn lay_like<A: Element, B: Element, F: Distribution, H: Distribution>(
         &self,
@@ -90,9 +95,11 @@ impl<T: Element, D: Distribution, E: Distribution> Sparse<T, D, E> {
         rows: &Array<A, F>,
         columns: &Array<B, H>,
     ) -> Sparse<T, F, H> {
+        self.pattern.check_group(g, "matrix", Location::caller());
         let mut all = Vec::with_capacity(self.values.len());
         self.forall(|row, column, value| all.push((row, column, value)));
         entries::check(g, rows, [].into_iter());
+        entries::check(g, columns, [].into_iter());
         if self.shape() != [rows.len(), columns.len()] {
             let (shape, others) = (self.shape(), [rows.len(), columns.len()]);
             let what = format!("a matrix of shape {shape:?} that should lie like arrays of {others:?}");
@@ -128,7 +135,8 @@ impl<T: Element, D: Distribution, E: Distribution> Sparse<T, D, E> {
     ///
     /// # Panics
     ///
-    /// If one of the arrays lies otherwise than rows or columns do, or has a number that none of them has.
+    /// If one of the arrays lies otherwise than rows or columns do, or has a number that none of them has, if another
+    /// group made the matrix, or if a member has left since.
     #[track_caller]
     #[must_use = "it is another matrix"]
     pub fn permute(
@@ -139,6 +147,7 @@ impl<T: Element, D: Distribution, E: Distribution> Sparse<T, D, E> {
         op: impl Combine<T>,
     ) -> Self {
         let site = Location::caller();
+        self.pattern.check_group(g, "matrix", site);
         self.pattern.check_rows(rows, site).unwrap_or_else(|error| error.raise());
         let to = g.step(|s| s.read_by(columns, self.plan(), Vec::new(), site).unwrap_or_else(|error| error.raise()));
         let mut all = Vec::with_capacity(self.values.len());

@@ -1,7 +1,7 @@
 //! Entries of a matrix on their way to the owners of their rows, and how they become compressed rows there.
 
 use crate::{
-    engine::{Combine, Element, Group},
+    engine::{Element, Group},
     memory::{Array, Distribution},
 };
 use std::panic::Location;
@@ -17,15 +17,20 @@ pub(super) struct Rows<T> {
     pub(super) values: Vec<T>,
 }
 
-/// Compresses entries of `count` rows. Those that meet are combined in the order in which they come.
-pub(super) fn compress<T: Element>(count: usize, mut entries: Vec<Entry<T>>, op: impl Combine<T>) -> Rows<T> {
+/// Compresses entries of `count` rows. Those that meet are combined in the order in which they come; `combine` is told
+/// where.
+pub(super) fn compress<T: Element>(
+    count: usize,
+    mut entries: Vec<Entry<T>>,
+    mut combine: impl FnMut([usize; 2], &mut T, &T),
+) -> Rows<T> {
     // The order of those that meet is kept.
     entries.sort_by_key(|&(row, column, _)| (row, column));
     let mut rows = Rows { starts: vec![0; count + 1], columns: Vec::new(), values: Vec::<T>::new() };
     let mut last = None;
     for (row, column, value) in entries {
         match rows.values.last_mut() {
-            Some(there) if last == Some((row, column)) => op.combine(there, &value),
+            Some(there) if last == Some((row, column)) => combine([row, column], there, &value),
             _ => {
                 rows.columns.push(column);
                 rows.values.push(value);
@@ -97,9 +102,9 @@ mod tests {
     #[test]
     fn entries_that_meet_are_combined_in_their_order_and_rows_may_be_empty() {
         let entries = vec![(3, 7, 1u32), (1, 9, 2), (3, 7, 3), (1, 2, 4), (3, 0, 5), (3, 7, 6)];
-        let rows = compress(5, entries, |x: &mut u32, y: &u32| *x = 10 * *x + y);
+        let rows = compress(5, entries, |_, x: &mut u32, y: &u32| *x = 10 * *x + y);
         assert_eq!(rows.starts, [0, 0, 2, 2, 4, 4]);
         assert_eq!((rows.columns, rows.values), (vec![2, 9, 0, 7], vec![4, 2, 5, 136]));
-        assert_eq!(compress(2, Vec::<Entry<u8>>::new(), crate::engine::Sum).starts, [0, 0, 0]);
+        assert_eq!(compress(2, Vec::<Entry<u8>>::new(), |_, _, _| ()).starts, [0, 0, 0]);
     }
 }

@@ -5,7 +5,7 @@ use super::{
     pattern::Pattern,
 };
 use crate::{
-    engine::{Any, Element, Group, Sum},
+    engine::{Element, Group, Sum},
     memory::{Array, Distribution, Plan},
 };
 use std::panic::Location;
@@ -73,7 +73,7 @@ impl Group {
     ) -> Graph<D> {
         entries::check(self, vertices, edges.iter().flat_map(|&(from, to)| [from, to]));
         let here = entries::send(self, vertices, edges.iter().map(|&(from, to)| (from, to, 0u8)));
-        let rows = entries::compress(vertices.len_of(self.rank()), here, Any);
+        let rows = entries::compress(vertices.len_of(self.rank()), here, |_, _, _| ());
         Graph::new(self, vertices, rows, Location::caller())
     }
 
@@ -110,7 +110,7 @@ impl Group {
             here.extend(edges.map(|to| (place, to, 0u8)));
         }
         entries::check(self, vertices, here.iter().map(|entry| entry.1));
-        let rows = entries::compress(vertices.len_of(self.rank()), here, Any);
+        let rows = entries::compress(vertices.len_of(self.rank()), here, |_, _, _| ());
         Graph::new(self, vertices, rows, Location::caller())
     }
 }
@@ -147,8 +147,13 @@ impl<D: Distribution> Graph<D> {
     /// # Cost
     ///
     /// One step.
+    ///
+    /// # Panics
+    ///
+    /// If another group made the graph, or if a member has left since.
     #[track_caller]
     pub fn edges(&self, g: &mut Group) -> usize {
+        self.pattern.check_group(g, "graph", Location::caller());
         g.step(|s| s.reduce(self.pattern.slots.len(), Sum))
     }
 

@@ -5,10 +5,12 @@ use super::{
     pattern::Pattern,
 };
 use crate::{
-    engine::{Combine, Element, Group, Sum},
+    engine::{Combine, Element, Group, Rule, Sum, type_hash},
+    error::ErrorKind,
     memory::{Array, Distribution, Plan},
 };
-use std::{cell::RefCell, panic::Location};
+use bytemuck::bytes_of;
+use std::{any::type_name, cell::RefCell, panic::Location};
 
 /// A sparse matrix in compressed rows, spread over the processors of a group.
 ///
@@ -63,7 +65,8 @@ impl Group {
     ///
     /// # Panics
     ///
-    /// If there is no such row or column, or if another group made one of the arrays.
+    /// If there is no such row or column, if another group made one of the arrays, if members name different operators
+    /// (`DeclMismatch`), or if the operator refuses entries.
     #[track_caller]
     pub fn sparse<T: Element, A: Element, B: Element, D: Distribution, E: Distribution>(
         &mut self,
@@ -128,14 +131,25 @@ impl Group {
 impl<T: Element, D: Distribution, E: Distribution> Sparse<T, D, E> {
     /// Makes it of entries of rows that are here. Collective.
     #[track_caller]
-    pub(super) fn new<A: Element, B: Element>(
+    pub(super) fn new<A: Element, B: Element, C: Combine<T>>(
         g: &Group,
         lie: (&Array<A, D>, &Array<B, E>),
         entries: Vec<Entry<T>>,
-        op: impl Combine<T>,
+        op: C,
     ) -> Self {
-        let rows: Rows<T> = entries::compress(lie.0.len_of(g.rank()), entries, op);
-        let made = Pattern::new(g, lie, rows, Location::caller());
+        let site = Location::caller();
+        let words = format!("a matrix whose entries are combined by {}", type_name::<C>());
+        g.core().declare_call([type_hash::<C>(), op.mark()], &words, site);
+        let combine = |[place, column]: [usize; 2], there: &mut T, value: &T| {
+            if op.rule() == Rule::Same && bytes_of(there) != bytes_of(value) {
+                let row = lie.0.global(place).unwrap_or(place);
+                let what = format!("entries for row {row} and column {column} that should be the same differ");
+                g.core().error(ErrorKind::ReplicaDiverged, what, site).raise();
+            }
+            op.combine(there, value);
+        };
+        let rows: Rows<T> = g.operate(site, || entries::compress(lie.0.len_of(g.rank()), entries, combine));
+        let made = Pattern::new(g, lie, rows, site);
         let (pattern, values) = made.unwrap_or_else(|error| error.raise());
         Self { pattern, values, room: RefCell::default() }
     }
@@ -170,9 +184,14 @@ impl<T: Element, D: Distribution, E: Distribution> Sparse<T, D, E> {
     /// # Cost
     ///
     /// One step.
+    ///
+    /// # Panics
+    ///
+    /// If another group made the matrix, or if a member has left since.
     #[track_caller]
     #[allow(clippy::len_without_is_empty, reason = "it is a collective call, and not the length of a list")]
     pub fn len(&self, g: &mut Group) -> usize {
+        self.pattern.check_group(g, "matrix", Location::caller());
         g.step(|s| s.reduce(self.values.len(), Sum))
     }
 

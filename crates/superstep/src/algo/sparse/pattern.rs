@@ -69,8 +69,14 @@ impl<D: Distribution, E: Distribution> Pattern<D, E> {
         self.numbers.iter().zip(self.rows()).filter_map(|(number, entries)| Some(((*number)?, entries)))
     }
 
+    /// Refuses a group that did not make it, and one that has lost a member since; `what` is what it is of.
+    pub(super) fn check_group(&self, g: &Group, what: &str, site: &Location<'_>) {
+        self.plan.check_group(g.core(), what, site).unwrap_or_else(|error| error.raise());
+    }
+
     /// Refuses an array that has no element for each row, where the row is.
     pub(super) fn check_rows<A: Element>(&self, array: &Array<A, D>, site: &Location<'_>) -> Result {
+        self.plan.check_alike(array, site)?;
         array.check_layout(self.layout, "the rows of the matrix", site)
     }
 }

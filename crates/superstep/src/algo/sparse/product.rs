@@ -42,6 +42,7 @@ impl<T: Element, D: Distribution, E: Distribution> Sparse<T, D, E> {
         T: Add<Output = T> + Mul<Output = T>,
     {
         let site = Location::caller();
+        self.pattern.check_group(g, "matrix", site);
         self.pattern.check_rows(y, site).unwrap_or_else(|error| error.raise());
         let room = self.room.take();
         let x = g.step(|s| {
@@ -84,6 +85,7 @@ impl<T: Element, D: Distribution, E: Distribution> Sparse<T, D, E> {
         Sum: Combine<T>,
     {
         let site = Location::caller();
+        self.pattern.check_group(g, "matrix", site);
         self.pattern.check_rows(x, site).unwrap_or_else(|error| error.raise());
         let mut sums = self.room.take();
         sums.clear();
@@ -117,7 +119,7 @@ impl<T: Element, D: Distribution, E: Distribution> Sparse<T, D, E> {
     ///
     /// # Panics
     ///
-    /// If the array lies otherwise.
+    /// If the array lies otherwise or is of another group.
     #[track_caller]
     pub fn row_sums(&self, y: &Array<T, D>)
     where
@@ -154,6 +156,7 @@ impl<T: Element, D: Distribution, E: Distribution> Sparse<T, D, E> {
         T: Add<Output = T>,
         Sum: Combine<T>,
     {
+        self.pattern.check_group(g, "matrix", Location::caller());
         let mut sums = self.room.take();
         sums.clear();
         sums.resize(self.plan().len(), T::zeroed());
@@ -182,6 +185,8 @@ impl<T: Element, D: Distribution, E: Distribution> Sparse<T, D, E> {
     where
         Sum: Combine<T>,
     {
+        // Whoever holds a borrow hears of it here, and not from within the step.
+        drop(y.local_mut());
         g.step(|s| {
             s.write_by(y, self.plan(), &sums, Sum, site).unwrap_or_else(|error| error.raise());
             y.local_mut().fill(T::zeroed());
