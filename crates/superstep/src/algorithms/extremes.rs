@@ -71,7 +71,9 @@ fn arg_max_array<T: Element, D: Distribution>(
     check(g, a, Location::caller());
     let mut mine = None;
     a.forall(|index, value| keep_larger(&mut mine, (index, value), order));
-    largest_of_all::<T, AsElements>(g, mine, order)
+    let largest = largest_of_all::<T, AsElements>(g, mine, order);
+    check(g, a, Location::caller());
+    largest
 }
 
 /// The least and the largest element, of equal ones the first; `None` if there are none. Collective; all get them.
@@ -97,7 +99,9 @@ fn arg_max_array<T: Element, D: Distribution>(
 #[track_caller]
 pub fn min_max<T: Element + Key, D: Distribution>(g: &mut Group, a: &Array<T, D>) -> Option<(T, T)> {
     let run = run_of(g, a);
-    min_max_run::<T, AsElements>(g, run, &Natural)
+    let ends = min_max_run::<T, AsElements>(g, run, &Natural);
+    check(g, a, Location::caller());
+    ends
 }
 
 /// Looks like [`min_max`], in the order that `compare` says.
@@ -119,7 +123,9 @@ pub fn min_max_by<T: Element, D: Distribution>(
     compare: impl Fn(&T, &T) -> Ordering,
 ) -> Option<(T, T)> {
     let run = run_of(g, a);
-    min_max_run::<T, AsElements>(g, run, &By(compare))
+    let ends = min_max_run::<T, AsElements>(g, run, &By(compare));
+    check(g, a, Location::caller());
+    ends
 }
 
 /// The least and the largest value of the vectors of all processors; see [`min_max`]. Collective; all get them.

@@ -1,10 +1,11 @@
 //! Keeping some elements.
 
-use super::runs::{Run, array_of_runs, put_runs, run_of, starts_of};
+use super::runs::{Run, array_of_runs, check, put_runs, run_of, starts_of};
 use crate::{
     engine::{Element, Group},
     memory::{Array, Block, Distribution, Irregular},
 };
+use std::panic::Location;
 
 /// Those of this processor's run that are kept, and the runs of all that are.
 #[track_caller]
@@ -15,6 +16,7 @@ fn kept<T: Element, D: Distribution>(
 ) -> (Vec<T>, Vec<usize>) {
     let kept: Vec<T> = run_of(g, a).with(|values| values.iter().copied().filter(|value| keep(value)).collect());
     let lens = g.step(|s| s.collect(kept.len()));
+    check(g, a, Location::caller());
     (kept, lens)
 }
 

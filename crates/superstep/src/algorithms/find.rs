@@ -53,7 +53,9 @@ pub fn find_first<T: Element, D: Distribution>(
             }
         });
     }
-    lowest(g, mine)
+    let lowest = lowest(g, mine);
+    check(g, a, Location::caller());
+    lowest
 }
 
 /// The place of the first value that `is_one` says yes to, in the vectors of all processors one behind the other.

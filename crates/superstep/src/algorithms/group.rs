@@ -6,14 +6,14 @@ use super::{
     order::{ByFirst, Natural},
     random::mixed,
     reduce::apply,
-    runs::{Run, agree_lens, array_of_runs, array_starts, check, check_lens, run_of},
+    runs::{Run, agree_lens, array_of_runs, array_starts, bring, check, check_lens, declare, run_of},
     spread::{cut_at, draw, joined, split},
 };
 use crate::{
-    engine::{AsElements, AsValue, Codec, Combine, Element, Group, Value},
+    engine::{AsElements, AsValue, Codec, Combine, Element, Group, Value, type_hash},
     memory::{Array, Distribution, Irregular},
 };
-use std::panic::Location;
+use std::{any::type_name, panic::Location};
 
 /// Finds the place of a key by its digits: a table with open addresses.
 struct Table {
@@ -104,7 +104,9 @@ where
     WV: Codec<Vec<V>>,
 {
     let site = Location::caller();
-    let (keys, values): (Vec<K>, Vec<V>) = combined(rows, &op).into_iter().unzip();
+    let words = format!("groups that are combined by {}", type_name::<C>());
+    declare(g, [type_hash::<C>(), op.mark()], words, site);
+    let (keys, values): (Vec<K>, Vec<V>) = g.operate(site, || combined(rows, &op)).into_iter().unzip();
     if g.size() == 1 {
         return (keys, values);
     }
@@ -112,7 +114,7 @@ where
     let ends = split::<K, WK>(g, len, samples, &Natural).cut(g, &keys, &Natural);
     let (keys, values) = (cut_at(keys, &ends), cut_at(values, &ends));
     let (keys, values) = g.step(|s| (s.exchange_lists::<K, WK>(keys, site), s.exchange_lists::<V, WV>(values, site)));
-    combined(joined(keys).into_iter().zip(joined(values)), &op).into_iter().unzip()
+    g.operate(site, || combined(joined(keys).into_iter().zip(joined(values)), &op)).into_iter().unzip()
 }
 
 /// Combines the values of each key, in the order of their indices. The arrays that come back lie alike, and have every
@@ -139,7 +141,8 @@ where
 ///
 /// # Panics
 ///
-/// If the arrays differ in length (`BadLength`), if another group made one of them, or if one is borrowed for writing.
+/// If the arrays differ in length (`BadLength`), if members name different operators (`DeclMismatch`), if another group
+/// made one of the arrays, or if one is borrowed for writing.
 #[track_caller]
 pub fn group_by_key<K, V, D, E, C>(
     g: &mut Group,
@@ -154,12 +157,14 @@ where
     E: Distribution,
     C: Combine<V>,
 {
-    let (keys, values) = columns(g, "keys and values of a grouping", (keys, values));
-    let rows = keys.into_iter().zip(values);
-    let (keys, values) = group_run::<K, V, C, AsElements, AsElements>(g, rows, op);
-    let lens = g.step(|s| s.collect(keys.len()));
+    let site = Location::caller();
+    let rows = columns(g, "keys and values of a grouping", (keys, values));
+    let groups = group_run::<K, V, C, AsElements, AsElements>(g, rows.0.into_iter().zip(rows.1), op);
+    check(g, keys, site);
+    check(g, values, site);
+    let lens = g.step(|s| s.collect(groups.0.len()));
     let len = lens.iter().sum();
-    (array_of_runs(g, len, Irregular(lens.clone()), &keys), array_of_runs(g, len, Irregular(lens), &values))
+    (array_of_runs(g, len, Irregular(lens.clone()), &groups.0), array_of_runs(g, len, Irregular(lens), &groups.1))
 }
 
 /// The runs of two arrays that belong together, element by element.
@@ -169,17 +174,13 @@ pub(super) fn columns<A: Element, B: Element, D: Distribution, E: Distribution>(
     what: &str,
     (a, b): (&Array<A, D>, &Array<B, E>),
 ) -> (Vec<A>, Vec<B>) {
-    let (site, me) = (Location::caller(), g.rank());
+    let site = Location::caller();
     check(g, a, site);
     check(g, b, site);
     check_lens(g, what, [a.len(), b.len()], site);
     let here = run_of(g, a).into_vec();
     let starts = array_starts(g, a);
-    let there = if starts == array_starts(g, b) {
-        run_of(g, b).into_vec()
-    } else {
-        g.step(|s| s.mirror(b, starts[me]..starts[me + 1]))
-    };
+    let there = if starts == array_starts(g, b) { run_of(g, b).into_vec() } else { bring(g, b, &starts) };
     (here, there)
 }
 
@@ -203,7 +204,8 @@ pub(super) fn columns<A: Element, B: Element, D: Distribution, E: Distribution>(
 ///
 /// # Panics
 ///
-/// If somebody gives not as many keys as values (`BadLength`, on all members).
+/// If somebody gives not as many keys as values (`BadLength`, on all members), or names another operator
+/// (`DeclMismatch`).
 #[track_caller]
 pub fn group_by_key_vec<K: Value + Key, V: Value, C: Combine<V>>(
     g: &mut Group,

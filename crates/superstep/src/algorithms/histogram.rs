@@ -2,18 +2,25 @@
 
 use super::{
     key::Key,
-    runs::{Run, declare, part_of, refuse},
+    runs::{Run, check, declare, part_of, refuse},
 };
 use crate::{
-    engine::{Each, Element, Group, Sum, Value, hash_numbers},
-    error::ErrorKind,
+    engine::{AsElements, AsValue, Codec, Each, Element, Group, Sum, Value, hash_numbers},
+    error::{ErrorKind, Result},
     memory::{Array, Distribution},
 };
 use std::panic::Location;
 
+/// A number for some edges, which others have another one for.
+fn mark<T: Clone, W: Codec<Vec<T>>>(edges: &[T]) -> Result<u64> {
+    let mut bytes = Vec::new();
+    W::encode(&edges.to_vec(), &mut bytes)?;
+    Ok(hash_numbers(bytes.iter().map(|&byte| byte.into())))
+}
+
 /// Counts a run.
 #[track_caller]
-fn histogram_run<T: Key>(g: &mut Group, run: impl Run<T>, edges: &[T]) -> Vec<u64> {
+fn histogram_run<T: Key + Clone, W: Codec<Vec<T>>>(g: &mut Group, run: impl Run<T>, edges: &[T]) -> Vec<u64> {
     let site = Location::caller();
     let Some(bins) = edges.len().checked_sub(1).filter(|&bins| bins > 0) else {
         let what = format!("a histogram with {} edges; give two or more", edges.len());
@@ -23,7 +30,7 @@ fn histogram_run<T: Key>(g: &mut Group, run: impl Run<T>, edges: &[T]) -> Vec<u6
         let what = format!("edge {at} of a histogram is below the one before it; give them in order");
         refuse(g, ErrorKind::BadSection, &what, site);
     }
-    let mark = hash_numbers(edges.iter().map(Key::digits));
+    let mark = mark::<T, W>(edges).unwrap_or_else(|error| g.core().placed_at(error, site).raise());
     declare(g, [mark], format!("a histogram with {} edges, which come to {mark:x}", edges.len()), site);
     let mut counts = vec![0u64; bins];
     run.with(|values| {
@@ -64,7 +71,9 @@ fn histogram_run<T: Key>(g: &mut Group, run: impl Run<T>, edges: &[T]) -> Vec<u6
 #[track_caller]
 pub fn histogram<T: Element + Key, D: Distribution>(g: &mut Group, a: &Array<T, D>, edges: &[T]) -> Vec<u64> {
     let run = part_of(g, a);
-    histogram_run(g, run, edges)
+    let counts = histogram_run::<T, AsElements>(g, run, edges);
+    check(g, a, Location::caller());
+    counts
 }
 
 /// Counts the values of the vectors of all processors between each two edges; see [`histogram`]. Collective; all get
@@ -79,5 +88,5 @@ pub fn histogram<T: Element + Key, D: Distribution>(g: &mut Group, a: &Array<T, 
 /// ```
 #[track_caller]
 pub fn histogram_vec<T: Value + Key>(g: &mut Group, values: &[T], edges: &[T]) -> Vec<u64> {
-    histogram_run(g, values, edges)
+    histogram_run::<T, AsValue>(g, values, edges)
 }

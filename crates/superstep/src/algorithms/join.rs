@@ -5,7 +5,7 @@ use super::{
     key::Key,
     local_sort::{self, Ties},
     order::{ByFirst, Natural},
-    runs::{agree_lens, array_of_runs},
+    runs::{agree_lens, array_of_runs, check},
     spread::{cut_at, draw, joined, split},
 };
 use crate::{
@@ -117,9 +117,16 @@ where
     F: Distribution,
     H: Distribution,
 {
+    let site = Location::caller();
+    let (keys, other_keys) = (left.0, right.0);
+    let (values, other_values) = (left.1, right.1);
     let left = columns(g, "keys and values on the left of a join", left);
     let right = columns(g, "keys and values on the right of a join", right);
     let pairs = join_run::<K, A, B, R, AsElements>(g, left, right, make);
+    check(g, keys, site);
+    check(g, values, site);
+    check(g, other_keys, site);
+    check(g, other_values, site);
     let lens = g.step(|s| s.collect(pairs.len()));
     array_of_runs(g, lens.iter().sum(), Irregular(lens), &pairs)
 }

@@ -37,6 +37,7 @@ pub fn map<T: Element, U: Element, D: Distribution, const N: usize>(
 ) -> Array<U, D, N> {
     check(g, a, Location::caller());
     let out = g.array_with(a.shape(), a.distribution().clone());
+    check(g, a, Location::caller());
     {
         let (from, mut to) = (a.local(), out.local_mut());
         a.stretches(|at, _, count| {
@@ -86,10 +87,13 @@ pub fn zip_map<T: Element, U: Element, R: Element, D: Distribution, E: Distribut
     let lies_alike = TypeId::of::<D>() == TypeId::of::<E>() && a.distribution().terms() == b.distribution().terms();
     let brought = (!lies_alike).then(|| {
         let brought = g.array_with(a.shape(), a.distribution().clone());
+        check(g, b, site);
         g.step(|s| s.assign(&brought, b));
         brought
     });
     let out = g.array_with(a.shape(), a.distribution().clone());
+    check(g, a, site);
+    check(g, b, site);
     {
         let others = brought.as_ref().map_or_else(|| b.local(), Array::local);
         let (from, mut to) = (a.local(), out.local_mut());

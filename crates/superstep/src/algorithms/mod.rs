@@ -30,6 +30,8 @@
 //!    on every fabric.
 //! 3. Functions of the program depend on their arguments alone. Operators are associative and need not commute.
 //! 4. What is wrong about a call is an error on all members, before anything was changed.
+//! 5. A member that has left has no part in a call. The vectors of those who stay are the list, and an array of which an
+//!    owner is missing is refused (`Departed`).
 //!
 //! # Costs
 //!

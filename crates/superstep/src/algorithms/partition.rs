@@ -1,10 +1,11 @@
 //! Putting some elements before the others.
 
-use super::runs::{Run, run_of};
+use super::runs::{Run, check, run_of};
 use crate::{
     engine::{Each, Element, Group, Sum},
     memory::{Array, Distribution},
 };
+use std::panic::Location;
 
 /// Puts the elements that `is_first` says yes to before all others, where they are, and says how many there are. Both
 /// keep their order. Collective.
@@ -37,6 +38,7 @@ pub fn partition<T: Element, D: Distribution>(
     let (yes, no): (Vec<T>, Vec<T>) = run_of(g, a).with(|values| values.iter().partition(|value| is_first(value)));
     let lens = [yes.len(), no.len()];
     let (before, total) = g.step(|s| (s.prefix(lens, Each(Sum)), s.reduce(lens, Each(Sum))));
+    check(g, a, Location::caller());
     let places = [before[0], total[0] + before[1]];
     g.step(|s| {
         s.update(a, places[0]..places[0] + lens[0], &yes);

@@ -4,12 +4,13 @@ use super::{
     local_sort::Ties,
     order::Natural,
     random::{mixed, unmixed},
-    runs::{Starts, declare, even_starts, put_runs},
+    runs::{Starts, declare, even_starts, put_runs, refuse},
     sort::sorted,
     spread::even_out,
 };
 use crate::{
     engine::{AsElements, Group},
+    error::ErrorKind,
     memory::{Array, Block},
 };
 use std::panic::Location;
@@ -24,6 +25,10 @@ fn drawn(g: &mut Group, len: usize, seed: u64) -> (Vec<usize>, Starts) {
     let draw = |number: usize| mixed(mixed(number as u64 ^ first) ^ second);
     let keys: Vec<u64> = (starts[me]..starts[me + 1]).map(draw).collect();
     let (keys, starts) = sorted::<u64, AsElements>(g, keys, &Natural, Ties::Free);
+    if starts[g.size()] < len {
+        let what = format!("a member has left, and with it a part of a permutation of {len}");
+        refuse(g, ErrorKind::Departed, &what, Location::caller());
+    }
     let number = |key: u64| (unmixed(unmixed(key) ^ second) ^ first) as usize;
     (keys.into_iter().map(number).collect(), starts)
 }

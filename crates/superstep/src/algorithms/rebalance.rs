@@ -34,6 +34,7 @@ use std::panic::Location;
 pub fn rebalance<T: Element, D: Distribution>(g: &mut Group, a: &Array<T, D>) -> Array<T, Block> {
     check(g, a, Location::caller());
     let even = g.array::<T, Block>(a.len());
+    check(g, a, Location::caller());
     g.step(|s| s.assign(&even, a));
     even
 }

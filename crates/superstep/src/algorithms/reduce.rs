@@ -77,9 +77,11 @@ pub fn reduce_array<T: Element + Value, D: Distribution, C: Combine<T>>(
     a: &Array<T, D>,
     op: C,
 ) -> Option<T> {
-    let run = if op.commutes() { part_of(g, a) } else { run_of(g, a) };
-    let mine = run.with(|values| fold(values, &op));
-    g.step(|s| s.reduce(mine, Perhaps(op)))
+    let (run, site) = (if op.commutes() { part_of(g, a) } else { run_of(g, a) }, Location::caller());
+    let mine = g.operate(site, || run.with(|values| fold(values, &op)));
+    let all = g.step(|s| s.reduce(mine, Perhaps(op)));
+    check(g, a, site);
+    all
 }
 
 /// Combines the vectors of all processors, one behind the other; `None` if there is nothing. Collective; all get the
@@ -98,7 +100,7 @@ pub fn reduce_array<T: Element + Value, D: Distribution, C: Combine<T>>(
 /// As [`reduce_array`].
 #[track_caller]
 pub fn reduce_vec<T: Value, C: Combine<T>>(g: &mut Group, values: &[T], op: C) -> Option<T> {
-    let mine = fold(values, &op);
+    let mine = g.operate(Location::caller(), || fold(values, &op));
     g.step(|s| s.reduce(mine, Perhaps(op)))
 }
 
@@ -134,7 +136,9 @@ pub fn count<T: Element, D: Distribution, const N: usize>(
         let local = a.local();
         a.stretches(|at, _, count| mine += local[at..at + count].iter().filter(|value| is_one(value)).count());
     }
-    g.step(|s| s.reduce(mine, Sum))
+    let all = g.step(|s| s.reduce(mine, Sum));
+    check(g, a, Location::caller());
+    all
 }
 
 /// How many values of the vectors of all processors `is_one` says yes to. Collective; all get the number.

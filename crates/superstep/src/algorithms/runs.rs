@@ -4,8 +4,8 @@
 //! any other each processor is brought a block. So every algorithm is written once, for runs.
 
 use crate::{
-    engine::{Element, Group, hash_numbers},
-    error::{ErrorKind, place},
+    engine::{Element, Group},
+    error::ErrorKind,
     memory::{Array, Distribution},
 };
 use std::panic::Location;
@@ -104,9 +104,13 @@ impl<T: Element, D: Distribution> Run<T> for ArrayRun<'_, T, D> {
     }
 }
 
-/// Refuses an array of another group, or one that is not whole any more.
+/// Refuses an array of another group, one that is not whole any more, and one that is borrowed for writing.
+///
+/// A member that leaves does so at the first boundary of a call. So a call looks again behind that one, before it makes
+/// anything of what those who stay have.
 pub(super) fn check<T: Element, D: Distribution, const N: usize>(g: &Group, a: &Array<T, D, N>, site: &Location<'_>) {
-    a.check_whole(g.core(), site).unwrap_or_else(|error| error.raise());
+    let outcome = a.check_whole(g.core(), site).and_then(|()| a.try_local(site).map(drop));
+    outcome.unwrap_or_else(|error| error.raise());
 }
 
 /// The run of this processor: its part, where the array lies in order, else a block that is brought with one step.
@@ -116,8 +120,15 @@ pub(super) fn run_of<'a, T: Element, D: Distribution>(g: &mut Group, a: &'a Arra
     if a.is_in_order() {
         return ArrayRun::Here(a);
     }
-    let (starts, me) = (even_starts(a.len(), g.size()), g.rank());
-    ArrayRun::Brought(g.step(|s| s.mirror(a, starts[me]..starts[me + 1])))
+    let starts = even_starts(a.len(), g.size());
+    ArrayRun::Brought(bring(g, a, &starts))
+}
+
+/// Brings each processor its run of an array. One step.
+#[track_caller]
+pub(super) fn bring<T: Element, D: Distribution>(g: &mut Group, a: &Array<T, D>, starts: &[usize]) -> Vec<T> {
+    let (site, run) = (Location::caller(), starts[g.rank()]..starts[g.rank() + 1]);
+    g.step(|s| s.check_mirror(a, &run, Vec::new(), site).unwrap_or_else(|error| error.raise()))
 }
 
 /// What this processor owns, whatever its place in the array.
@@ -175,8 +186,7 @@ pub(super) fn array_of_runs<T: Element, D: Distribution>(g: &mut Group, len: usi
 
 /// Notes an argument that must be the same on all members; the next boundary sees to it.
 pub(super) fn declare(g: &Group, terms: impl IntoIterator<Item = u64>, words: String, site: &Location<'_>) {
-    g.core().declare(hash_numbers(terms));
-    g.core().registry().describe(format!("{words} ({})", place(site)));
+    g.core().declare_call(terms, &words, site);
 }
 
 /// Refuses two arrays that should have as many elements.

@@ -2,12 +2,13 @@
 
 use super::{
     reduce::{Perhaps, apply, fold},
-    runs::{Run, array_starts, put_runs, run_of},
+    runs::{Run, array_starts, check, put_runs, run_of},
 };
 use crate::{
     engine::{Combine, Element, Group, Value},
     memory::{Array, Distribution},
 };
+use std::panic::Location;
 
 /// Whether an element's own value is among what it gets.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,7 +42,7 @@ impl<T: Value, C: Combine<T>> Sweep<'_, T, C> {
 /// Combines what the processors below have, and hands each value of the run what it gets.
 #[track_caller]
 fn before_run<T: Value, C: Combine<T>>(g: &mut Group, run: &impl Run<T>, op: C) -> Option<T> {
-    let total = run.with(|values| fold(values, &op));
+    let total = g.operate(Location::caller(), || run.with(|values| fold(values, &op)));
     g.step(|s| s.prefix(total, Perhaps(op)))
 }
 
@@ -54,17 +55,20 @@ fn scan_array<T: Element + Value, D: Distribution, C: Combine<T>>(
     none: &dyn Fn() -> T,
 ) -> Array<T, D> {
     let run = run_of(g, a);
-    let before = before_run(g, &run, op);
+    let (before, site) = (before_run(g, &run, op), Location::caller());
+    check(g, a, site);
     let out = g.array_with([a.len()], a.distribution().clone());
     let mut sweep = Sweep { before, op: &op, own, none };
     if a.is_in_order() {
-        run.with(|values| {
+        let sweep_here = |values: &[T]| {
             let mut places = out.local_mut();
             places.iter_mut().zip(values).for_each(|(place, value)| *place = sweep.next(value));
-        });
+        };
+        g.operate(site, || run.with(sweep_here));
         return out;
     }
-    let values: Vec<T> = run.with(|values| values.iter().map(|value| sweep.next(value)).collect());
+    let sweep_here = |values: &[T]| values.iter().map(|value| sweep.next(value)).collect();
+    let values: Vec<T> = g.operate(site, || run.with(sweep_here));
     put_runs(g, &out, 0, &array_starts(g, a), &values);
     out
 }
@@ -79,9 +83,7 @@ fn scan_run<T: Value, C: Combine<T>>(
 ) -> Vec<T> {
     let before = before_run(g, &values.as_slice(), op);
     let mut sweep = Sweep { before, op: &op, own, none };
-    for value in &mut values {
-        *value = sweep.next(value);
-    }
+    g.operate(Location::caller(), || values.iter_mut().for_each(|value| *value = sweep.next(value)));
     values
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     reduce::apply,
-    runs::{Run, agree_lens, array_starts, check, check_lens, put_runs, run_of},
+    runs::{Run, agree_lens, array_starts, bring, check, check_lens, put_runs, run_of},
 };
 use crate::{
     engine::{Combine, Element, Group, Value},
@@ -39,25 +39,29 @@ impl<T: Value, C: Combine<T>> Combine<Sofar<T>> for Segmented<C> {
 /// Scans a run in place; `is_head` says which of its places begin a segment.
 #[track_caller]
 fn scan_run<T: Value, C: Combine<T>>(g: &mut Group, values: &mut [T], is_head: impl Fn(usize) -> bool, op: C) {
-    let op = Segmented(op);
-    for at in 1..values.len() {
-        if !is_head(at) {
-            let (before, rest) = values.split_at_mut(at);
-            let mut sum = before[at - 1].clone();
-            apply(&op.0, &mut sum, &rest[0]);
-            rest[0] = sum;
+    let (op, site) = (Segmented(op), Location::caller());
+    g.operate(site, || {
+        for at in 1..values.len() {
+            if !is_head(at) {
+                let (before, rest) = values.split_at_mut(at);
+                let mut sum = before[at - 1].clone();
+                apply(&op.0, &mut sum, &rest[0]);
+                rest[0] = sum;
+            }
         }
-    }
+    });
     let sofar = ((0..values.len()).any(&is_head), values.last().cloned());
     let (_, before) = g.step(|s| s.prefix(sofar, op));
     if let Some(before) = before {
         // Only the segment that goes on here is not done.
         let end = (0..values.len()).find(|&at| is_head(at)).unwrap_or(values.len());
-        for value in &mut values[..end] {
-            let mut sum = before.clone();
-            apply(&op.0, &mut sum, value);
-            *value = sum;
-        }
+        g.operate(site, || {
+            for value in &mut values[..end] {
+                let mut sum = before.clone();
+                apply(&op.0, &mut sum, value);
+                *value = sum;
+            }
+        });
     }
 }
 
@@ -95,13 +99,11 @@ pub fn segmented_scan<T: Element + Value, D: Distribution, E: Distribution, C: C
     check(g, heads, site);
     check_lens(g, "values and heads of a segmented scan", [a.len(), heads.len()], site);
     let mut values = run_of(g, a).into_vec();
-    let (starts, me) = (array_starts(g, a), g.rank());
-    let heads = if starts == array_starts(g, heads) {
-        run_of(g, heads).into_vec()
-    } else {
-        g.step(|s| s.mirror(heads, starts[me]..starts[me + 1]))
-    };
-    scan_run(g, &mut values, |at| heads[at] != 0, op);
+    let starts = array_starts(g, a);
+    let here = if starts == array_starts(g, heads) { run_of(g, heads).into_vec() } else { bring(g, heads, &starts) };
+    scan_run(g, &mut values, |at| here[at] != 0, op);
+    check(g, a, site);
+    check(g, heads, site);
     let out = g.array_with([a.len()], a.distribution().clone());
     put_runs(g, &out, 0, &starts, &values);
     out

@@ -4,14 +4,14 @@ use super::{
     key::Key,
     local_sort::{self, Ties},
     order::{By, ByKey, Natural, Order},
-    runs::{Run, Starts, part_of, put_runs, run_of},
+    runs::{Run, Starts, check, part_of, put_runs, run_of},
     spread::{draw, even_out, hand_over, split},
 };
 use crate::{
     engine::{AsElements, AsValue, Codec, Element, Group, Value},
     memory::{Array, Distribution},
 };
-use std::cmp::Ordering;
+use std::{cmp::Ordering, panic::Location};
 
 /// Sorts a list of runs; the runs that come back differ a little in length. Two steps.
 #[track_caller]
@@ -47,6 +47,7 @@ fn sort_array<T: Element, D: Distribution>(g: &mut Group, a: &Array<T, D>, order
         return;
     }
     let (mine, starts) = sorted::<T, AsElements>(g, run, order, ties);
+    check(g, a, Location::caller());
     put_runs(g, a, 0, &starts, &mine);
 }
 

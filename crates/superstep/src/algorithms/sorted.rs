@@ -3,7 +3,7 @@
 use super::{
     key::Key,
     order::{By, Natural, Order},
-    runs::{Run, run_of},
+    runs::{Run, check, run_of},
 };
 use crate::{
     engine::{And, AsElements, AsValue, Codec, Element, Group, Value},
@@ -53,7 +53,9 @@ fn is_sorted_run<T: Clone + Send + 'static, W: Codec<Vec<T>>>(
 #[track_caller]
 pub fn is_sorted<T: Element + Key, D: Distribution>(g: &mut Group, a: &Array<T, D>) -> bool {
     let run = run_of(g, a);
-    is_sorted_run::<T, AsElements>(g, run, &Natural)
+    let is_sorted = is_sorted_run::<T, AsElements>(g, run, &Natural);
+    check(g, a, Location::caller());
+    is_sorted
 }
 
 /// Looks like [`is_sorted`], in the order that `compare` says.
@@ -75,7 +77,9 @@ pub fn is_sorted_by<T: Element, D: Distribution>(
     compare: impl Fn(&T, &T) -> Ordering,
 ) -> bool {
     let run = run_of(g, a);
-    is_sorted_run::<T, AsElements>(g, run, &By(compare))
+    let is_sorted = is_sorted_run::<T, AsElements>(g, run, &By(compare));
+    check(g, a, Location::caller());
+    is_sorted
 }
 
 /// Whether the vectors of all processors, one behind the other, are in order. Collective; all get the answer.

@@ -62,8 +62,10 @@ pub(super) fn split<T: Clone + Send + 'static, W: Codec<Vec<T>>>(
     samples: Vec<T>,
     order: &impl Order<T>,
 ) -> Splitters<T> {
-    let (size, site) = (g.size(), Location::caller());
+    let site = Location::caller();
     let (lens, lists) = g.step(|s| (s.collect(len), s.collect_lists::<T, W>(samples, site)));
+    // Somebody may have left.
+    let size = g.size();
     let total: f64 = lens.iter().map(|&len| len as f64).sum();
     let mut drawn: Vec<(Splitter<T>, f64)> = Vec::new();
     for (rank, (list, &len)) in lists.into_iter().zip(&lens).enumerate() {

@@ -3,7 +3,7 @@
 use super::{
     key::Key,
     order::{By, Natural, Order},
-    runs::{Run, declare, run_of},
+    runs::{Run, check, declare, run_of},
 };
 use crate::{
     engine::{AsElements, AsValue, Codec, Element, Group, Value},
@@ -73,7 +73,9 @@ fn top_k_run<T: Clone + Send + 'static, W: Codec<Vec<T>>>(
 #[track_caller]
 pub fn top_k<T: Element + Key, D: Distribution>(g: &mut Group, a: &Array<T, D>, k: usize) -> Vec<T> {
     let run = run_of(g, a);
-    top_k_run::<T, AsElements>(g, run, k, &Natural)
+    let largest = top_k_run::<T, AsElements>(g, run, k, &Natural);
+    check(g, a, Location::caller());
+    largest
 }
 
 /// Takes the largest like [`top_k`], in the order that `compare` says.
@@ -96,7 +98,9 @@ pub fn top_k_by<T: Element, D: Distribution>(
     compare: impl Fn(&T, &T) -> Ordering,
 ) -> Vec<T> {
     let run = run_of(g, a);
-    top_k_run::<T, AsElements>(g, run, k, &By(compare))
+    let largest = top_k_run::<T, AsElements>(g, run, k, &By(compare));
+    check(g, a, Location::caller());
+    largest
 }
 
 /// The `k` largest values of the vectors of all processors; see [`top_k`]. Collective; all get them.

@@ -37,6 +37,7 @@ pub fn transpose<T: Element, D: Distribution>(g: &mut Group, a: &Array<T, D, 2>)
     check(g, a, Location::caller());
     let [rows, columns] = a.shape();
     let out = g.array_with([columns, rows], a.distribution().resized(columns, g.size()));
+    check(g, a, Location::caller());
     let mut stretches = Vec::new();
     out.stretches(|at, index, count| stretches.push((at, index, count)));
     if D::DISTRIBUTED == 1 {

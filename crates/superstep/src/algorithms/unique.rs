@@ -4,7 +4,7 @@ use super::{
     key::Key,
     local_sort::{self, Ties},
     order::{Natural, Order},
-    runs::{Run, array_of_runs, run_of},
+    runs::{Run, array_of_runs, check, run_of},
     spread::{cut_at, draw, hand_over, split},
 };
 use crate::{
@@ -44,10 +44,11 @@ fn dedup_run<T: Clone + Send + 'static, W: Codec<Vec<T>>>(
     mut values: Vec<T>,
     mut is_same: impl FnMut(&T, &T) -> bool,
 ) -> Vec<T> {
-    let (me, site) = (g.rank(), Location::caller());
+    let site = Location::caller();
     let last = values.last().cloned().into_iter().collect();
     let lasts = g.step(|s| s.collect_lists::<T, W>(last, site));
-    let mut before = lasts[..me].iter().rev().find_map(|last| last.first()).cloned();
+    // Ranks are those of the members that have stayed.
+    let mut before = lasts[..g.rank()].iter().rev().find_map(|last| last.first()).cloned();
     values.retain(|value| {
         let is_new = before.as_ref().is_none_or(|before| !is_same(before, value));
         if is_new {
@@ -91,6 +92,7 @@ fn irregular<T: Element>(g: &mut Group, run: &[T]) -> Array<T, Irregular> {
 pub fn unique<T: Element + Key, D: Distribution>(g: &mut Group, a: &Array<T, D>) -> Array<T, Irregular> {
     let values = run_of(g, a).into_vec();
     let values = unique_run::<T, AsElements>(g, values, &Natural);
+    check(g, a, Location::caller());
     irregular(g, &values)
 }
 
@@ -146,6 +148,7 @@ pub fn dedup<T: Element, D: Distribution>(
 ) -> Array<T, Irregular> {
     let values = run_of(g, a).into_vec();
     let values = dedup_run::<T, AsElements>(g, values, is_same);
+    check(g, a, Location::caller());
     irregular(g, &values)
 }
 

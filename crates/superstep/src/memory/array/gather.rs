@@ -238,7 +238,8 @@ impl Step {
         self.check_mirror(a, &at, into, Location::caller()).unwrap_or_else(|error| error.raise())
     }
 
-    fn check_mirror<T: Element, D: Distribution, const N: usize>(
+    /// Mirrors as [`try_mirror`](Self::try_mirror) does, for a call at `site`, into the room of a vector.
+    pub(crate) fn check_mirror<T: Element, D: Distribution, const N: usize>(
         &self,
         a: &Array<T, D, N>,
         at: &impl Section<N>,
