@@ -93,8 +93,12 @@ where
 /// # Cost
 ///
 /// 4 steps, one of which makes the array: n / p g for n words of both tables, besides the samples of a
-/// [`sort`](super::sort), and work as for that. All rows of one key meet on one processor. One step and n / p g more
-/// for each array that does not lie in order, or otherwise than the first of its table.
+/// [`sort`](super::sort), and work as for that. One step and n / p g more for each array that does not lie in order, or
+/// otherwise than the first of its table.
+///
+/// All rows of one key meet on one processor, and all pairs of them are made there and stay there: a b pairs of a key
+/// with a rows on the left and b on the right, whatever p is. Where few keys have most rows, combine these first by
+/// [`group_by_key`](super::group_by_key), if that will do. [`rebalance`](super::rebalance) deals out what was made.
 ///
 /// # Panics
 ///
@@ -118,15 +122,13 @@ where
     H: Distribution,
 {
     let site = Location::caller();
-    let (keys, other_keys) = (left.0, right.0);
-    let (values, other_values) = (left.1, right.1);
-    let left = columns(g, "keys and values on the left of a join", left);
-    let right = columns(g, "keys and values on the right of a join", right);
-    let pairs = join_run::<K, A, B, R, AsElements>(g, left, right, make);
-    check(g, keys, site);
-    check(g, values, site);
-    check(g, other_keys, site);
-    check(g, other_values, site);
+    let rows = columns(g, "keys and values on the left of a join", left);
+    let others = columns(g, "keys and values on the right of a join", right);
+    let pairs = join_run::<K, A, B, R, AsElements>(g, rows, others, make);
+    check(g, left.0, site);
+    check(g, left.1, site);
+    check(g, right.0, site);
+    check(g, right.1, site);
     let lens = g.step(|s| s.collect(pairs.len()));
     array_of_runs(g, lens.iter().sum(), Irregular(lens), &pairs)
 }
