@@ -1,8 +1,11 @@
 //! Arrays one behind the other.
 
-use super::runs::{check, starts_of};
+use super::{
+    line::line_up,
+    runs::{check, starts_of},
+};
 use crate::{
-    engine::{Any, Element, Group},
+    engine::{Any, Element, Group, Value},
     memory::{Array, Block, Distribution},
 };
 use std::panic::Location;
@@ -55,4 +58,27 @@ pub fn concat<T: Element, D: Distribution>(g: &mut Group, arrays: &[&Array<T, D>
         s.scatter(&all, &places, &values, Any);
     });
     all
+}
+
+/// Puts the first lists of all processors one behind the other, then the second ones and so on; each processor gets a
+/// block of ⌈n / p⌉ of all together. Every member gives as many lists, and they may have any lengths. Collective.
+///
+/// ```
+/// let here = superstep::Config::new().procs(2).run_all(|g| {
+///     let me = g.rank();
+///     superstep::algorithms::concat_vec(g, vec![vec![me], vec![10 + me, 20 + me]])
+/// });
+/// assert_eq!(here.unwrap(), [[0, 1, 10], [20, 11, 21]]);
+/// ```
+///
+/// # Cost
+///
+/// 2 steps, the first for the lengths of all lists; n / p g for n words of all together.
+///
+/// # Panics
+///
+/// If members give different numbers of lists (`BadLength`, on all members).
+#[track_caller]
+pub fn concat_vec<T: Value>(g: &mut Group, lists: Vec<Vec<T>>) -> Vec<T> {
+    line_up(g, lists).0
 }

@@ -61,6 +61,20 @@ fn largest_of_all<T: Clone + Send + 'static, W: Codec<Vec<T>>>(
     best
 }
 
+/// The largest value of the vectors of all processors, and its place in all of them.
+#[track_caller]
+fn arg_max_run<T: Value>(g: &mut Group, values: &[T], order: &impl Order<T>) -> Option<(usize, T)> {
+    let start = g.step(|s| s.prefix(values.len(), Sum));
+    let mut mine: Option<usize> = None;
+    for (at, value) in values.iter().enumerate() {
+        if mine.is_none_or(|largest| order.order(value, &values[largest]).is_gt()) {
+            mine = Some(at);
+        }
+    }
+    let mine = mine.map(|at| (start + at, values[at].clone()));
+    largest_of_all::<T, AsValue>(g, mine, order)
+}
+
 /// The largest element of an array, and its index.
 #[track_caller]
 fn arg_max_array<T: Element, D: Distribution>(
@@ -206,11 +220,36 @@ pub fn arg_max_by_key<T: Element, D: Distribution, K: Key>(
 /// 2 steps, the first for the lengths; see [`arg_max`].
 #[track_caller]
 pub fn arg_max_vec<T: Value + Key>(g: &mut Group, values: &[T]) -> Option<(usize, T)> {
-    let start = g.step(|s| s.prefix(values.len(), Sum));
-    let mut mine = None;
-    for (at, value) in values.iter().enumerate() {
-        keep_larger(&mut mine, (start + at, value), &Natural);
-    }
-    let mine = mine.map(|(at, value)| (at, value.clone()));
-    largest_of_all::<T, AsValue>(g, mine, &Natural)
+    arg_max_run(g, values, &Natural)
+}
+
+/// Looks like [`min_max_vec`], in the order that `compare` says.
+///
+/// ```
+/// let ends = superstep::Config::new().procs(3).run(|g| {
+///     let mine = vec![g.rank() as i32 - 1];
+///     superstep::algorithms::min_max_by_vec(g, &mine, |x, y| x.abs().cmp(&y.abs()))
+/// });
+/// assert_eq!(ends.unwrap(), Some((0, -1)));
+/// ```
+#[track_caller]
+pub fn min_max_by_vec<T: Value>(g: &mut Group, values: &[T], compare: impl Fn(&T, &T) -> Ordering) -> Option<(T, T)> {
+    min_max_run::<T, AsValue>(g, values, &By(compare))
+}
+
+/// Looks like [`arg_max_vec`], by what `key` makes of a value.
+///
+/// ```
+/// use std::cmp::Reverse;
+/// use superstep::{Config, algorithms};
+///
+/// let least = Config::new().procs(3).run(|g| {
+///     let mine = [5 - g.rank()];
+///     algorithms::arg_max_by_key_vec(g, &mine, |&x| Reverse(x))
+/// });
+/// assert_eq!(least.unwrap(), Some((2, 3)));
+/// ```
+#[track_caller]
+pub fn arg_max_by_key_vec<T: Value, K: Key>(g: &mut Group, values: &[T], key: impl Fn(&T) -> K) -> Option<(usize, T)> {
+    arg_max_run(g, values, &ByKey(key))
 }

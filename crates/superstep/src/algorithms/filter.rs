@@ -1,8 +1,11 @@
 //! Keeping some elements.
 
-use super::runs::{Run, array_of_runs, check, put_runs, run_of, starts_of};
+use super::{
+    rebalance::rebalance_vec,
+    runs::{Run, array_of_runs, check, put_runs, run_of, starts_of},
+};
 use crate::{
-    engine::{Element, Group},
+    engine::{Element, Group, Value},
     memory::{Array, Block, Distribution, Irregular},
 };
 use std::panic::Location;
@@ -78,4 +81,24 @@ pub fn filter_balanced<T: Element, D: Distribution>(
     let even = g.array::<T, Block>(starts[g.size()]);
     put_runs(g, &even, 0, &starts, &kept);
     even
+}
+
+/// Keeps those values of the vectors of all processors that `keep` says yes to, in their order; each processor gets a
+/// block of ⌈n / p⌉ of them. Collective.
+///
+/// ```
+/// let here = superstep::Config::new().procs(2).run_all(|g| {
+///     let mine = if g.is_leader() { vec![1, 2, 3, 4, 5] } else { vec![] };
+///     superstep::algorithms::filter_balanced_vec(g, mine, |&x| x > 3)
+/// });
+/// assert_eq!(here.unwrap(), [[4], [5]]);
+/// ```
+///
+/// # Cost
+///
+/// 2 steps, the first for p lengths; what a processor keeps too much or too little, times g.
+#[track_caller]
+pub fn filter_balanced_vec<T: Value>(g: &mut Group, mut values: Vec<T>, keep: impl FnMut(&T) -> bool) -> Vec<T> {
+    values.retain(keep);
+    rebalance_vec(g, values)
 }

@@ -20,6 +20,7 @@
 //! - `x` works on an [`Array`](crate::Array) of any distribution, in the order of its indices.
 //! - `x_vec` does the same to vectors of the processors: the list is all of them one behind the other, in the order of
 //!   ranks. Each is handed its own vector and gets its own back. Its values may be any [`Value`](crate::values::Value).
+//!   What becomes of each value by itself needs no call: `map`, `zip_map` and `filter` of vectors are iterators.
 //! - `_by` takes a function that compares, and `_by_key` one that makes a [`Key`], as in the standard library.
 //!
 //! # Contract
@@ -30,8 +31,9 @@
 //!    on every fabric.
 //! 3. Functions of the program depend on their arguments alone. Operators are associative and need not commute.
 //! 4. What is wrong about a call is an error on all members, before anything was changed.
-//! 5. A member that has left has no part in a call. The vectors of those who stay are the list, and an array of which an
-//!    owner is missing is refused (`Departed`).
+//! 5. A member that has left has no part in a call. The vectors of those who stay are the list, and an array of which
+//!    an owner is missing is refused (`Departed`).
+//! 6. The steps of a call are steps of the group, so messages that lie in a queue are gone behind the first one.
 //!
 //! # Costs
 //!
@@ -70,6 +72,7 @@ mod group;
 mod histogram;
 mod join;
 mod key;
+mod line;
 mod local_sort;
 mod map;
 mod order;
@@ -88,16 +91,18 @@ mod top_k;
 mod transpose;
 mod unique;
 
-pub use concat::concat;
-pub use extremes::{arg_max, arg_max_by_key, arg_max_vec, min_max, min_max_by, min_max_vec};
-pub use filter::{filter, filter_balanced};
+pub use concat::{concat, concat_vec};
+pub use extremes::{
+    arg_max, arg_max_by_key, arg_max_by_key_vec, arg_max_vec, min_max, min_max_by, min_max_by_vec, min_max_vec,
+};
+pub use filter::{filter, filter_balanced, filter_balanced_vec};
 pub use find::{find_first, find_first_vec};
 pub use group::{group_by_key, group_by_key_vec};
 pub use histogram::{histogram, histogram_vec};
 pub use join::{join, join_vec};
 pub use key::{Digits, Key};
 pub use map::{map, zip_map};
-pub use partition::partition;
+pub use partition::{partition, partition_vec};
 pub use permutation::{random_permutation, random_permutation_vec};
 pub use rebalance::{rebalance, rebalance_vec};
 pub use reduce::{count, count_vec, reduce_array, reduce_vec};
@@ -107,7 +112,7 @@ pub use sort::{
     sort, sort_by, sort_by_key, sort_by_key_vec, sort_by_vec, sort_unstable, sort_unstable_by, sort_unstable_by_key,
     sort_unstable_vec, sort_vec,
 };
-pub use sorted::{is_sorted, is_sorted_by, is_sorted_vec};
-pub use top_k::{top_k, top_k_by, top_k_vec};
-pub use transpose::transpose;
+pub use sorted::{is_sorted, is_sorted_by, is_sorted_by_vec, is_sorted_vec};
+pub use top_k::{top_k, top_k_by, top_k_by_vec, top_k_vec};
+pub use transpose::{transpose, transpose_vec};
 pub use unique::{dedup, dedup_vec, unique, unique_vec};

@@ -1,8 +1,11 @@
 //! Putting some elements before the others.
 
-use super::runs::{Run, check, run_of};
+use super::{
+    line::line_up,
+    runs::{Run, check, run_of},
+};
 use crate::{
-    engine::{Each, Element, Group, Sum},
+    engine::{Each, Element, Group, Sum, Value},
     memory::{Array, Distribution},
 };
 use std::panic::Location;
@@ -45,4 +48,25 @@ pub fn partition<T: Element, D: Distribution>(
         s.update(a, places[1]..places[1] + lens[1], &no);
     });
     total[0]
+}
+
+/// Puts those values of the vectors of all processors that `is_first` says yes to before all others; both keep their
+/// order. Each processor gets a block of ⌈n / p⌉, and all get the number of the first ones. Collective.
+///
+/// ```
+/// let parted = superstep::Config::new().procs(2).run_all(|g| {
+///     let mine = if g.is_leader() { vec![1, 2, 3] } else { vec![4, 5] };
+///     superstep::algorithms::partition_vec(g, mine, |x| x % 2 == 0)
+/// });
+/// assert_eq!(parted.unwrap(), [(vec![2, 4, 1], 2), (vec![3, 5], 2)]);
+/// ```
+///
+/// # Cost
+///
+/// 2 steps, the first for 2 p lengths; n / p g and n / p work.
+#[track_caller]
+pub fn partition_vec<T: Value>(g: &mut Group, values: Vec<T>, mut is_first: impl FnMut(&T) -> bool) -> (Vec<T>, usize) {
+    let (yes, no) = values.into_iter().partition(|value| is_first(value));
+    let (mine, lens) = line_up(g, vec![yes, no]);
+    (mine, lens[0])
 }

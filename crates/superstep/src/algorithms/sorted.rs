@@ -99,3 +99,17 @@ pub fn is_sorted_by<T: Element, D: Distribution>(
 pub fn is_sorted_vec<T: Value + Key>(g: &mut Group, values: &[T]) -> bool {
     is_sorted_run::<T, AsValue>(g, values, &Natural)
 }
+
+/// Looks like [`is_sorted_vec`], in the order that `compare` says.
+///
+/// ```
+/// let falls = superstep::Config::new().procs(2).run(|g| {
+///     let mine = ["z", "b"][g.rank()..].iter().map(|text| text.to_string()).collect::<Vec<_>>();
+///     superstep::algorithms::is_sorted_by_vec(g, &mine, |x, y| y.cmp(x))
+/// });
+/// assert!(falls.unwrap());
+/// ```
+#[track_caller]
+pub fn is_sorted_by_vec<T: Value>(g: &mut Group, values: &[T], compare: impl Fn(&T, &T) -> Ordering) -> bool {
+    is_sorted_run::<T, AsValue>(g, values, &By(compare))
+}

@@ -116,3 +116,17 @@ pub fn top_k_by<T: Element, D: Distribution>(
 pub fn top_k_vec<T: Value + Key>(g: &mut Group, values: &[T], k: usize) -> Vec<T> {
     top_k_run::<T, AsValue>(g, values, k, &Natural)
 }
+
+/// Takes the largest like [`top_k_vec`], in the order that `compare` says.
+///
+/// ```
+/// let least = superstep::Config::new().procs(3).run(|g| {
+///     let mine = [g.rank(), 5 * g.rank()];
+///     superstep::algorithms::top_k_by_vec(g, &mine, 3, |x, y| y.cmp(x))
+/// });
+/// assert_eq!(least.unwrap(), [0, 0, 1]);
+/// ```
+#[track_caller]
+pub fn top_k_by_vec<T: Value>(g: &mut Group, values: &[T], k: usize, compare: impl Fn(&T, &T) -> Ordering) -> Vec<T> {
+    top_k_run::<T, AsValue>(g, values, k, &By(compare))
+}

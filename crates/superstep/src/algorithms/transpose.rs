@@ -1,8 +1,9 @@
 //! Rows that become columns.
 
-use super::runs::check;
+use super::runs::{check, even_starts, refuse};
 use crate::{
-    engine::{Element, Group},
+    engine::{AsValue, Element, Group, Value},
+    error::ErrorKind,
     memory::{Array, Distribution},
 };
 use std::panic::Location;
@@ -63,6 +64,51 @@ pub fn transpose<T: Element, D: Distribution>(g: &mut Group, a: &Array<T, D, 2>)
         }
     }
     out
+}
+
+/// Turns the rows that all processors have, one behind the other, into columns. Each processor gives whole rows of
+/// `columns` values, and gets ⌈columns / p⌉ of the columns, or what is left of them, each as a row. Collective.
+///
+/// ```
+/// let turned = superstep::Config::new().procs(2).run_all(|g| {
+///     let mine = if g.is_leader() { vec![0, 1, 2, 10, 11, 12] } else { vec![20, 21, 22] };
+///     superstep::algorithms::transpose_vec(g, mine, 3)
+/// });
+/// assert_eq!(turned.unwrap(), [vec![0, 10, 20, 1, 11, 21], vec![2, 12, 22]]);
+/// ```
+///
+/// # Cost
+///
+/// 2 steps, the first to see that the lengths fit; n / p g for n words, and n / p work.
+///
+/// # Panics
+///
+/// If somebody gives another number of columns, or values that are no whole rows (`BadLength`, on all members).
+#[track_caller]
+pub fn transpose_vec<T: Value>(g: &mut Group, values: Vec<T>, columns: usize) -> Vec<T> {
+    let (site, len) = (Location::caller(), values.len());
+    let given = g.step(|s| s.collect([len, columns]));
+    let fits = |&[len, columns]: &[usize; 2]| columns == given[0][1] && len.checked_rem(columns).unwrap_or(len) == 0;
+    if let Some(rank) = given.iter().position(|given| !fits(given)) {
+        let [len, columns] = given[rank];
+        let what = format!("{len} values in {columns} columns on rank {rank}; give whole rows, with as many columns");
+        refuse(g, ErrorKind::BadLength, &what, site);
+    }
+    let blocks = even_starts(columns, g.size());
+    let part = |block: &[usize]| {
+        let places = (block[0]..block[1]).flat_map(|column| (column..len).step_by(columns));
+        places.map(|at| values[at].clone()).collect()
+    };
+    let parts: Vec<Vec<T>> = blocks.windows(2).map(part).collect();
+    let came = g.step(|s| s.exchange_lists::<T, AsValue>(parts, site));
+    let mut rests: Vec<_> = came.into_iter().zip(&given).map(|(part, given)| (part.into_iter(), given[0])).collect();
+    let mut turned = Vec::new();
+    for _ in blocks[g.rank()]..blocks[g.rank() + 1] {
+        for (rest, len) in &mut rests {
+            turned.extend(rest.take(*len / columns));
+        }
+    }
+    turned
 }
 
 /// Writes `rows` rows of `columns` elements as columns.

@@ -13,6 +13,7 @@ mod algorithms;
 mod algorithms_keys;
 mod algorithms_lists;
 mod algorithms_misuse;
+mod algorithms_vectors;
 mod area_life;
 mod areas;
 mod array_builders;
