@@ -24,12 +24,13 @@ pub(crate) fn digest<T: NoUninit>(values: &[T]) -> u64 {
 /// What the values of one part of an answer come to, the first of which has place `first` in the whole. The digests of
 /// all parts add up, wrapping, to that of the whole.
 pub fn digest_of_part<T: NoUninit>(first: usize, values: impl IntoIterator<Item = T>) -> u64 {
-    let bits = |value: T| {
-        let mut word = [0; WORD];
-        word[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
-        u64::from_le_bytes(word)
+    let place = |(at, value): (usize, T)| {
+        bytemuck::bytes_of(&value).chunks(WORD).fold((first + at) as u64 + 1, |so_far, bytes| {
+            let mut word = [0; WORD];
+            word[..bytes.len()].copy_from_slice(bytes);
+            mix(mix(so_far) ^ u64::from_le_bytes(word))
+        })
     };
-    let place = |(at, value): (usize, T)| mix(mix((first + at) as u64 + 1) ^ bits(value));
     values.into_iter().enumerate().map(place).fold(0, u64::wrapping_add)
 }
 
@@ -66,5 +67,6 @@ mod tests {
         let whole = digest_of_part(0, [5_u64, 6, 7]);
         assert_eq!(whole, digest_of_part(0, [5_u64]).wrapping_add(digest_of_part(1, [6_u64, 7])));
         assert_ne!(whole, digest_of_part(0, [6_u64, 5, 7]));
+        assert_ne!(digest_of_part(0, [[1_u64, 2]]), digest_of_part(0, [[2_u64, 1]]));
     }
 }

@@ -22,6 +22,12 @@ pub(crate) struct Args {
     /// Only this kernel; may be given more than once
     #[arg(long, value_name = "KERNEL", value_parser = PossibleValuesParser::new(KERNELS.iter().map(|k| k.name)))]
     only: Vec<String>,
+    /// Only contests whose title has this in it
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub(crate) title: String,
+    /// Only the smaller sizes, for a first look
+    #[arg(long)]
+    pub(crate) brief: bool,
     /// Tiny sizes: checks every contender, measures nothing of worth
     #[arg(long)]
     pub(crate) small: bool,
@@ -39,7 +45,7 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// One processing element of a lamellar world; started by the comparison itself.
     #[command(hide = true)]
-    LamellarPe(lamellar::process::Part),
+    LamellarPe(lamellar::task::Part),
     /// One process of superstep under MPI; started by the comparison itself.
     #[command(hide = true)]
     MpiRank(mpi::rank::Part),
@@ -58,7 +64,7 @@ impl Args {
 
     /// Where the page of results goes. A part of the comparison, or a tiny one, does not overwrite the whole.
     pub(crate) fn output(&self) -> Option<&Path> {
-        let is_whole = self.only.is_empty() && !self.small;
+        let is_whole = self.only.is_empty() && self.title.is_empty() && !self.small && !self.brief;
         self.output.as_deref().or_else(|| is_whole.then_some(Path::new(RESULTS)))
     }
 }
@@ -78,7 +84,9 @@ mod tests {
         let output = |line: &str| Args::parse_from(line.split(' ')).output().map(Path::to_owned);
         assert_eq!(output("peers"), Some(PathBuf::from(RESULTS)));
         assert_eq!(output("peers --small"), None);
+        assert_eq!(output("peers --brief"), None);
         assert_eq!(output("peers --only sort"), None);
+        assert_eq!(output("peers --title u64"), None);
         assert_eq!(output("peers --only sort --output here"), Some(PathBuf::from("here")));
     }
 }

@@ -72,9 +72,14 @@ impl<'a> Contest<'a> {
         self.add("rayon", variant, move || Ok::<_, Failure>(play()))
     }
 
-    /// Lets lamellar take part.
+    /// Lets another crate take part.
+    pub(crate) fn peer(self, peer: &'static str, variant: &'static str, play: impl Fn() -> Sample + 'a) -> Self {
+        self.add(peer, variant, move || Ok::<_, Failure>(play()))
+    }
+
+    /// Lets lamellar take part, where it is there.
     pub(crate) fn lamellar(self, variant: &'static str, play: impl Fn() -> Result<Sample, Failure> + 'a) -> Self {
-        self.add("lamellar", variant, play)
+        if cfg!(feature = "lamellar") { self.add("lamellar", variant, play) } else { self }
     }
 
     /// Lets hand-written processes take part.
@@ -84,17 +89,19 @@ impl<'a> Contest<'a> {
 
     /// Lets processes of superstep take part.
     pub(crate) fn processes(self, variant: &'static str, play: impl Fn() -> Result<Sample, Failure> + 'a) -> Self {
-        self.add("superstep", variant, play)
+        self.add(SUPERSTEP, variant, play)
     }
 
     /// Lets superstep take part.
     pub(crate) fn superstep(self, variant: &'static str, play: impl Fn() -> superstep::Result<Sample> + 'a) -> Self {
-        self.add("superstep", variant, play)
+        self.add(SUPERSTEP, variant, play)
     }
 }
 
 /// The peer that the others are held against.
 const RAW: &str = "raw";
+/// The one that is held against them.
+const SUPERSTEP: &str = "superstep";
 
 /// What one contest found.
 #[derive(Clone, Debug)]
@@ -113,6 +120,13 @@ impl Table {
         raw.map(|measure| measure.value).reduce(f64::max).map(|limit| measure.value / limit)
     }
 
+    /// What a measure of superstep is of the best of all others, hand-written ones among them.
+    pub(crate) fn ratio_to_others(&self, measure: &Measure) -> Option<f64> {
+        let others = self.measures.iter().filter(|measure| measure.fabric != SUPERSTEP && measure.verified);
+        let best = others.map(|measure| measure.value).reduce(f64::max).filter(|_| measure.fabric == SUPERSTEP);
+        best.map(|best| measure.value / best)
+    }
+
     /// How long the best round took.
     pub(crate) fn seconds(&self, measure: &Measure) -> f64 {
         self.amount as f64 / self.unit.scale / measure.value
@@ -122,18 +136,23 @@ impl Table {
 /// Where contests are held, one after another.
 pub(crate) struct Stage {
     options: Options,
+    /// What is in the title of every contest that is held.
+    title: String,
     tables: Vec<Table>,
 }
 
 impl Stage {
-    pub(crate) fn new(rounds: u32) -> Self {
+    pub(crate) fn new(rounds: u32, title: String) -> Self {
         let options = Options { rounds: rounds as usize, round_seconds: 0.0, ..Options::default() };
-        Self { options, tables: Vec::new() }
+        Self { options, title, tables: Vec::new() }
     }
 
-    /// Holds a contest, and says on standard error what is next.
+    /// Holds a contest if it is asked for, and says on standard error what is next.
     pub(crate) fn hold(&mut self, contest: Contest<'_>) -> Result<(), Failure> {
         let Contest { kernel, title, unit, amount, turns, .. } = contest;
+        if !title.contains(&self.title) {
+            return Ok(());
+        }
         let report = turns.hold(&self.options, |now| eprintln!("{now}, {title}")).map_err(Failure::new)?;
         self.tables.push(Table { kernel, title, unit, amount, measures: report.measures });
         Ok(())
@@ -153,12 +172,14 @@ mod tests {
         let contest = Contest::new("test", String::new(), Unit::millions("things/s"), 4_000_000, 7)
             .raw("slow", || Ok(Sample::of_answer(4.0, 7)))
             .raw("fast", || Ok(Sample::of_answer(2.0, 7)))
-            .std("wrong", || Sample::of_answer(1.0, 8));
-        let mut stage = Stage::new(2);
+            .std("wrong", || Sample::of_answer(1.0, 8))
+            .superstep("ours", || Ok(Sample::of_answer(1.0, 7)));
+        let mut stage = Stage::new(2, String::new());
         stage.hold(contest).expect("nobody fails");
         let table = &stage.into_tables()[0];
         assert!(table.measures[1].verified && !table.measures[2].verified);
         assert_eq!(table.ratio(&table.measures[0]), Some(0.5));
+        assert_eq!(table.measures.iter().map(|measure| table.ratio_to_others(measure)).next_back(), Some(Some(2.0)));
         assert!((table.seconds(&table.measures[0]) - 4.0).abs() < 1e-9);
     }
 }

@@ -18,7 +18,7 @@ use contest::Stage;
 use failure::Failure;
 use kernels::{KERNELS, Sizes};
 use std::{fs, process::ExitCode};
-use superstep_bench::{Random, Sample, digest_of_part as digest, mix};
+use superstep_bench::{NoUninit, Random, Sample, digest_of_part as digest, mix};
 
 /// How many threads, or processes, share the work.
 pub(crate) const PROCS: usize = 2;
@@ -26,10 +26,7 @@ pub(crate) const PROCS: usize = 2;
 fn main() -> ExitCode {
     let args = Args::parse();
     let outcome = match &args.command {
-        Some(Command::LamellarPe(part)) => {
-            lamellar::process::run(part);
-            Ok(())
-        }
+        Some(Command::LamellarPe(part)) => lamellar::run(part),
         Some(Command::MpiRank(part)) => mpi::rank::run(part),
         None => compare(&args),
     };
@@ -46,8 +43,12 @@ fn main() -> ExitCode {
 fn compare(args: &Args) -> Result<(), Failure> {
     // Fails only where a pool was made before, and nobody did.
     let _ = rayon::ThreadPoolBuilder::new().num_threads(PROCS).build_global();
-    let sizes = if args.small { Sizes::SMALL } else { Sizes::FULL };
-    let mut stage = Stage::new(args.rounds());
+    let sizes = match (args.small, args.brief) {
+        (true, _) => Sizes::SMALL,
+        (_, true) => Sizes::BRIEF,
+        _ => Sizes::FULL,
+    };
+    let mut stage = Stage::new(args.rounds(), args.title.clone());
     for kernel in KERNELS.iter().filter(|kernel| args.wants(kernel.name)) {
         (kernel.hold)(&mut stage, &sizes)?;
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     PROCS, Sample,
-    kernels::{access::Accesses, dense::Dense, keys::Key, permutation::Permutation},
+    kernels::{access::Accesses, dense::Dense, permutation::Permutation},
 };
 use ::superstep::Result;
 use superstep_bench::{
@@ -52,7 +52,7 @@ pub(crate) fn two_sweeps(terms: &[i64]) -> Result<Sample> {
     sweeps.measure((PROCS, terms.len()), ROUNDS, Sample::of_part)
 }
 
-pub(crate) fn sample_sort<K: Key>(keys: &[K]) -> Result<Sample> {
+pub(crate) fn sample_sort(keys: &[u64]) -> Result<Sample> {
     raw::sample_sort(PROCS, keys, ROUNDS, Sample::of_part)
 }
 

@@ -1,9 +1,6 @@
 //! Random accesses to a table that is distributed by blocks: the input of `histogram` and `gather`.
 
-use crate::{
-    PROCS,
-    Random, mix,
-};
+use crate::{PROCS, Random, mix};
 
 /// How large a table is and how often it is accessed, per processor.
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     PROCS,
     contenders::{
-        lamellar::{self, process::Task},
+        lamellar::{self, task::Task},
         raw, rayon, superstep,
     },
     contest::{Contest, Stage, Unit},
@@ -19,7 +19,7 @@ use crate::{
 const UNIT: Unit = Unit::millions("million reads/s");
 
 pub(super) fn hold(stage: &mut Stage, sizes: &Sizes) -> Result<(), Failure> {
-    for block in sizes.tables_per_proc {
+    for &block in sizes.tables_per_proc {
         let shape = Shape { block, count: sizes.accesses_per_proc };
         let accesses = &Accesses::random(shape);
         let title = format!("table of {} per processor", count(block));

@@ -39,7 +39,7 @@ pub(crate) const KERNELS: &[Kernel] = &[
         about: "`target[permutation[i]] = source[i]` for a random permutation.",
         hold: permute::hold,
     },
-    Kernel { name: "sort", about: "Random keys are sorted; floats by `total_cmp`.", hold: sort::hold },
+    Kernel { name: "sort", about: "Keys are sorted; floats by `total_cmp`.", hold: sort::hold },
     Kernel { name: "prefix", about: "Each element becomes the sum of all up to it, in place.", hold: prefix::hold },
     Kernel {
         name: "transpose",
@@ -56,11 +56,11 @@ pub(crate) const KERNELS: &[Kernel] = &[
 
 /// How large everything is. Lengths are of the whole, unless they say otherwise.
 pub(crate) struct Sizes {
-    tables_per_proc: [usize; 2],
+    tables_per_proc: &'static [usize],
     accesses_per_proc: usize,
     permuted_per_proc: usize,
-    sorted: [usize; 2],
-    summed: [usize; 2],
+    sorted: &'static [usize],
+    summed: &'static [usize],
     side: usize,
     rows: usize,
     per_row: usize,
@@ -73,11 +73,11 @@ pub(crate) struct Sizes {
 
 impl Sizes {
     pub(crate) const FULL: Self = Self {
-        tables_per_proc: [1_000_000, 10_000_000],
+        tables_per_proc: &[1_000_000, 10_000_000],
         accesses_per_proc: 10_000_000,
         permuted_per_proc: 10_000_000,
-        sorted: [10_000_000, 50_000_000],
-        summed: [10_000_000, 50_000_000],
+        sorted: &[10_000_000, 50_000_000],
+        summed: &[10_000_000, 50_000_000],
         side: 4096,
         rows: 1_000_000,
         per_row: 16,
@@ -85,13 +85,16 @@ impl Sizes {
         moves: 50,
         meetings: 100_000,
     };
+    /// The smaller of the sizes alone.
+    pub(crate) const BRIEF: Self =
+        Self { tables_per_proc: &[10_000_000], sorted: &[10_000_000], summed: &[10_000_000], ..Self::FULL };
     /// Odd enough that nothing divides by chance.
     pub(crate) const SMALL: Self = Self {
-        tables_per_proc: [1_001, 5_003],
+        tables_per_proc: &[1_001, 5_003],
         accesses_per_proc: 20_011,
         permuted_per_proc: 3_001,
-        sorted: [5_003, 20_011],
-        summed: [5_003, 20_011],
+        sorted: &[5_003, 20_011],
+        summed: &[5_003, 20_011],
         side: 70,
         rows: 1_001,
         per_row: 5,

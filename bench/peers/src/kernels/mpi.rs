@@ -20,7 +20,7 @@ const MEETINGS: Unit = Unit::millions("million/s");
 pub(super) fn hold(stage: &mut Stage, sizes: &Sizes) -> Result<(), Failure> {
     meetings(stage, sizes.meetings)?;
     exchange(stage, Shape { block: sizes.moved_words, count: sizes.moves })?;
-    for block in sizes.tables_per_proc {
+    for &block in sizes.tables_per_proc {
         let shape = Shape { block, count: sizes.accesses_per_proc };
         let accesses = Accesses::random(shape);
         let title = |what: &str| format!("{what}, table of {} per process", count(block));

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     contenders::{
-        lamellar::{self, process::Task},
+        lamellar::{self, task::Task},
         raw, rayon, superstep,
     },
     contest::{Contest, Stage, Unit},

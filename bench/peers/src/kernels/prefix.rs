@@ -9,7 +9,7 @@ use crate::{
 };
 
 pub(super) fn hold(stage: &mut Stage, sizes: &Sizes) -> Result<(), Failure> {
-    for len in sizes.summed {
+    for &len in sizes.summed {
         let terms = &terms(len);
         let title = format!("{} i64", count(len));
         let contest = Contest::new("prefix", title, Unit::millions("million elements/s"), len, expected(terms))

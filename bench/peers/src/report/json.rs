@@ -20,6 +20,7 @@ fn line(table: &Table, measure: &Measure, rounds: u32) -> String {
         "unit": table.unit.name,
         "seconds": table.seconds(measure),
         "of_raw": table.ratio(measure),
+        "of_others": table.ratio_to_others(measure),
         "verified": measure.verified,
         "rounds": rounds,
     });

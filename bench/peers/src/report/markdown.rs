@@ -8,10 +8,13 @@ use crate::{
 };
 use superstep_bench::Measure;
 
+/// The crates that take part.
+const PEERS: [&str; 6] = ["superstep", "rayon", "rdst", "voracious_radix_sort", "sprs", "lamellar"];
+
 /// What readers have to know to read the numbers right.
 const NOTES: &str = "\
 - **raw** is hand-written Rust on bare threads: the limit the others are held against. *of raw* is a rate divided by
-  the best raw rate of the same table.
+  the best raw rate of the same table. *of the best other* is a rate of superstep divided by the best of all others.
 - Inputs are made before the clock starts. A contender's memory is in place and its threads or processes have met when
   it starts; it stops when all of them are done.
 - **raw**, **std** and **rayon** get memory on huge pages. **superstep** and **lamellar** make that of their arrays
@@ -25,18 +28,22 @@ const NOTES: &str = "\
 ";
 
 fn row(table: &Table, measure: &Measure) -> String {
-    let ratio = table.ratio(measure).map_or("–".to_owned(), |ratio| format!("{ratio:.2}"));
+    let [of_raw, of_others] = [table.ratio(measure), table.ratio_to_others(measure)]
+        .map(|ratio| ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.2}")));
     let rate = match (measure.verified, measure.value) {
         (false, _) => "wrong answer".to_owned(),
         (true, rate) if rate < 10.0 => format!("{rate:.1}"),
         (true, rate) => format!("{rate:.0}"),
     };
-    format!("| {} | {} | {rate} | {ratio} |\n", measure.fabric, measure.variant)
+    format!("| {} | {} | {rate} | {of_raw} | {of_others} |\n", measure.fabric, measure.variant)
 }
 
 fn section(table: &Table) -> String {
     let rows: String = table.measures.iter().map(|measure| row(table, measure)).collect();
-    format!("**{}**\n\n| | | {} | of raw |\n|---|---|---:|---:|\n{rows}\n", table.title, table.unit.name)
+    format!(
+        "**{}**\n\n| | | {} | of raw | of the best other |\n|---|---|---:|---:|---:|\n{rows}\n",
+        table.title, table.unit.name
+    )
 }
 
 /// A section for each kernel with a table for each of its contests.
@@ -50,7 +57,7 @@ pub(crate) fn tables(tables: &[Table]) -> String {
 
 /// The whole page.
 pub(crate) fn page(found: &[Table], rounds: u32) -> String {
-    let crates = ["superstep", "rayon", "lamellar"].map(|name| format!("{name} {}", machine::version_of(name)));
+    let crates = PEERS.map(|name| format!("{name} {}", machine::version_of(name)));
     format!(
         "# superstep beside its peers\n\n\
          Best of {rounds} rounds that contenders take by turns, on {PROCS} processors. Made by\n\n\

@@ -4,8 +4,7 @@
 
 use super::process::{first, timed};
 use crate::{
-    Sample,
-    digest,
+    Sample, digest,
     kernels::{
         access::{Shape, element},
         permutation::Permutation,

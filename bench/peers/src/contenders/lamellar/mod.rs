@@ -3,14 +3,19 @@
 //! Its processing elements are processes that share memory, so this program starts itself once for each of them, with
 //! the environment that lamellar's launcher would give it. Each prints one line: how long it took, and the digest of
 //! its part of the answer.
+//!
+//! Without the feature `lamellar` it is not there, and takes part in nothing.
 
+#[cfg(feature = "lamellar")]
 mod arrays;
+#[cfg(feature = "lamellar")]
 mod messages;
-pub(crate) mod process;
+#[cfg(feature = "lamellar")]
+mod process;
+pub(crate) mod task;
 
 use crate::{PROCS, Sample, failure::Failure, kernels::access::Shape};
 use clap::ValueEnum;
-use process::Task;
 use std::{
     env,
     process::{Child, Command, Output, Stdio, id},
@@ -18,6 +23,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+use task::{Part, Task};
 
 /// A world that takes longer has lost a member and would wait for it for ever.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -37,6 +43,18 @@ impl Drop for World {
             let _ = child.wait();
         }
     }
+}
+
+/// Takes a part in a task, in a process of its own.
+pub(crate) fn run(part: &Part) -> Result<(), Failure> {
+    let (task, shape) = (part.task, part.shape());
+    #[cfg(feature = "lamellar")]
+    return {
+        process::run(task, shape);
+        Ok(())
+    };
+    #[cfg(not(feature = "lamellar"))]
+    Err(Failure::new(format!("{task:?} of {shape:?}: this program was built without lamellar")))
 }
 
 /// Lets a fresh world do a task once.
@@ -99,7 +117,7 @@ fn wait(children: &mut [Child]) -> Result<(), Failure> {
 /// What a process has found; lamellar may have printed lines of its own.
 fn sample(output: &Output) -> Option<Sample> {
     let text = String::from_utf8_lossy(&output.stdout);
-    let mut words = text.lines().find_map(|line| line.strip_prefix(process::ANSWER))?.split_whitespace();
+    let mut words = text.lines().find_map(|line| line.strip_prefix(task::ANSWER))?.split_whitespace();
     Some(Sample::of_answer(words.next()?.parse().ok()?, words.next()?.parse().ok()?))
 }
 

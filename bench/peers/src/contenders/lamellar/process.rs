@@ -1,48 +1,19 @@
 //! One process of a lamellar world.
 
-use super::{arrays, messages};
+use super::{
+    arrays, messages,
+    task::{ANSWER, Task},
+};
 use crate::{Sample, kernels::access::Shape};
-use clap::{Args, ValueEnum};
 use lamellar::{LamellarWorld, LamellarWorldBuilder, active_messaging::ActiveMessaging};
 use std::{io, process::exit, thread, time::Instant};
 
-/// What the line with the answer starts with.
-pub(super) const ANSWER: &str = "answer: ";
-
-/// What a process is to do.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Task {
-    IncrementAtomic,
-    IncrementLocalLock,
-    IncrementMessages,
-    AddAtomic,
-    AddLocalLock,
-    AddMessages,
-    LoadAtomic,
-    LoadLocalLock,
-    LoadReadOnly,
-    LoadMessages,
-    StoreAtomic,
-    StoreLocalLock,
-}
-
-/// A process's part in a task.
-#[derive(Args, Debug)]
-pub(crate) struct Part {
-    task: Task,
-    /// How many elements each process has
-    block: usize,
-    /// How many accesses each process makes
-    count: usize,
-}
-
 /// Does a part and prints what came of it.
-pub(crate) fn run(part: &Part) {
+pub(super) fn run(task: Task, shape: Shape) {
     end_with_parent();
     pin();
-    let shape = Shape { block: part.block, count: part.count };
     let world = LamellarWorldBuilder::new().build();
-    let Sample { seconds, digest, .. } = match part.task {
+    let Sample { seconds, digest, .. } = match task {
         Task::IncrementAtomic => arrays::increment_atomic(&world, shape),
         Task::IncrementLocalLock => arrays::increment_local_lock(&world, shape),
         Task::IncrementMessages => messages::increment(&world, shape),

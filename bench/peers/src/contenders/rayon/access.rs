@@ -2,9 +2,8 @@
 
 use super::timed;
 use crate::{
-    PROCS,
+    PROCS, Sample,
     contenders::huge,
-    Sample,
     digest,
     kernels::access::{Accesses, element},
 };

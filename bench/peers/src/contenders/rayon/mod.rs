@@ -3,9 +3,11 @@
 pub(crate) mod access;
 pub(crate) mod permute;
 pub(crate) mod prefix;
-pub(crate) mod sort;
+mod sort;
 pub(crate) mod spmv;
 pub(crate) mod transpose;
+
+pub(crate) use sort::sort;
 
 use std::time::Instant;
 

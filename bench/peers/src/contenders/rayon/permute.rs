@@ -2,8 +2,8 @@
 
 use super::timed;
 use crate::{
-    contenders::huge,
     Sample,
+    contenders::huge,
     digest,
     kernels::{access::element, permutation::Permutation},
 };

@@ -1,7 +1,11 @@
 //! Two sweeps over chunks: their sums, then the sums before them added.
 
 use super::timed;
-use crate::{PROCS, contenders::{huge, single::add_up}, Sample, digest};
+use crate::{
+    PROCS, Sample,
+    contenders::{huge, single::add_up},
+    digest,
+};
 use ::rayon::prelude::*;
 
 /// How many chunks a thread has, so that one who is late can be helped.

@@ -1,7 +1,7 @@
 //! Chunks of rows.
 
 use super::timed;
-use crate::{contenders::huge, Sample, digest};
+use crate::{Sample, contenders::huge, digest};
 use ::rayon::prelude::*;
 use superstep_bench::raw::Sparse;
 

@@ -1,12 +1,7 @@
 //! Bands of the transposed matrix, tile by tile.
 
 use super::timed;
-use crate::{
-    contenders::huge,
-    Sample,
-    digest,
-    kernels::dense::Dense,
-};
+use crate::{Sample, contenders::huge, digest, kernels::dense::Dense};
 use ::rayon::prelude::*;
 use superstep_bench::raw::turn;
 

@@ -2,8 +2,8 @@
 
 use super::{on_all, timed};
 use crate::{
-    contenders::huge,
     Sample,
+    contenders::huge,
     digest,
     kernels::access::{Accesses, element},
 };

@@ -2,8 +2,7 @@
 
 use super::{on_all, timed};
 use crate::{
-    Sample,
-    digest,
+    Sample, digest,
     kernels::access::{Shape, element},
 };
 use ::superstep::{Area, Group, Result, Step, Sum};

@@ -1,13 +1,7 @@
 //! Each processor transposes its rows in tiles, and they become columns of the other array.
 
 use super::{on_all, timed};
-use crate::{
-    PROCS,
-    contenders::huge,
-    Sample,
-    digest,
-    kernels::dense::Dense,
-};
+use crate::{PROCS, Sample, contenders::huge, digest, kernels::dense::Dense};
 use ::superstep::{Array, Block, Result};
 use superstep_bench::raw::turn;
 
