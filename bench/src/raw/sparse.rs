@@ -64,6 +64,12 @@ impl Sparse {
         &self.columns[self.starts[rows.start]..self.starts[rows.end]]
     }
 
+    /// The columns and values of a row's entries; a column may come more than once.
+    pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> {
+        let entries = self.starts[row]..self.starts[row + 1];
+        self.columns[entries.clone()].iter().copied().zip(self.values[entries].iter().copied())
+    }
+
     /// Multiplies some rows with `vector`.
     pub fn multiply(&self, rows: Range<usize>, vector: &[f64], results: &mut [f64]) {
         for (result, entries) in results.iter_mut().zip(self.of(rows)) {

@@ -6,6 +6,7 @@ pub(crate) mod mpi;
 pub(crate) mod raw;
 pub(crate) mod rayon;
 pub(crate) mod single;
+pub(crate) mod sprs;
 pub(crate) mod superstep;
 
 pub(crate) use superstep_bench::raw::huge;

@@ -32,6 +32,7 @@ pub(super) fn hold(stage: &mut Stage, sizes: &Sizes) -> Result<(), Failure> {
             .lamellar("active messages, bucketed by hand", move || lamellar::play(Task::LoadMessages, shape))
             .superstep("`gather`", || superstep::access::gather(accesses))
             .superstep("`gather_into`", || superstep::access::gather_into(accesses))
+            .superstep("`gather_by_into`, planned", || superstep::access::gather_by(accesses))
             .superstep("`gatherer`, one by one", || superstep::access::push_gather(accesses));
         stage.hold(contest)?;
     }

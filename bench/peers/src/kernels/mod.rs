@@ -4,6 +4,7 @@ mod gather;
 mod histogram;
 mod mpi;
 mod permute;
+mod pick;
 mod prefix;
 mod sort;
 mod spmv;
@@ -11,9 +12,11 @@ mod transpose;
 
 pub(crate) mod access;
 pub(crate) mod dense;
+pub(crate) mod group;
 pub(crate) mod keys;
 pub(crate) mod permutation;
 pub(crate) mod terms;
+pub(crate) mod walk;
 
 use crate::{contest::Stage, failure::Failure};
 
@@ -42,6 +45,13 @@ pub(crate) const KERNELS: &[Kernel] = &[
     Kernel { name: "sort", about: "Keys are sorted; floats by `total_cmp`.", hold: sort::hold },
     Kernel { name: "prefix", about: "Each element becomes the sum of all up to it, in place.", hold: prefix::hold },
     Kernel {
+        name: "pick",
+        about: "Some of many numbers are picked: by a function, each once, or the largest.",
+        hold: pick::hold,
+    },
+    Kernel { name: "group", about: "Values are added up by key; keys are any numbers.", hold: group::hold },
+    Kernel { name: "walk", about: "Containers on one processor, against plain code on one thread.", hold: walk::hold },
+    Kernel {
         name: "transpose",
         about: "A dense matrix is transposed into another; every element is counted as read and written once.",
         hold: transpose::hold,
@@ -61,6 +71,13 @@ pub(crate) struct Sizes {
     permuted_per_proc: usize,
     sorted: &'static [usize],
     summed: &'static [usize],
+    picked: &'static [usize],
+    largest: usize,
+    grouped: &'static [usize],
+    /// How many different keys there are.
+    keys: usize,
+    vertices: &'static [usize],
+    updates: usize,
     side: usize,
     rows: usize,
     per_row: usize,
@@ -78,6 +95,12 @@ impl Sizes {
         permuted_per_proc: 10_000_000,
         sorted: &[10_000_000, 50_000_000],
         summed: &[10_000_000, 50_000_000],
+        picked: &[10_000_000, 50_000_000],
+        largest: 1000,
+        grouped: &[10_000_000, 50_000_000],
+        keys: 1_000_000,
+        vertices: &[1 << 16, 1 << 20],
+        updates: 10_000_000,
         side: 4096,
         rows: 1_000_000,
         per_row: 16,
@@ -86,8 +109,15 @@ impl Sizes {
         meetings: 100_000,
     };
     /// The smaller of the sizes alone.
-    pub(crate) const BRIEF: Self =
-        Self { tables_per_proc: &[10_000_000], sorted: &[10_000_000], summed: &[10_000_000], ..Self::FULL };
+    pub(crate) const BRIEF: Self = Self {
+        tables_per_proc: &[10_000_000],
+        sorted: &[10_000_000],
+        summed: &[10_000_000],
+        picked: &[10_000_000],
+        grouped: &[10_000_000],
+        vertices: &[1 << 16],
+        ..Self::FULL
+    };
     /// Odd enough that nothing divides by chance.
     pub(crate) const SMALL: Self = Self {
         tables_per_proc: &[1_001, 5_003],
@@ -95,6 +125,12 @@ impl Sizes {
         permuted_per_proc: 3_001,
         sorted: &[5_003, 20_011],
         summed: &[5_003, 20_011],
+        picked: &[5_003, 20_011],
+        largest: 11,
+        grouped: &[5_003, 20_011],
+        keys: 1_001,
+        vertices: &[101, 1_001],
+        updates: 20_011,
         side: 70,
         rows: 1_001,
         per_row: 5,

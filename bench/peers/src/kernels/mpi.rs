@@ -35,7 +35,8 @@ pub(super) fn hold(stage: &mut Stage, sizes: &Sizes) -> Result<(), Failure> {
             contest(title("reads"), READS, loads)
                 .by_hand("buckets and `MPI_Alltoallv`", move || mpi::by_hand(Task::Gather, shape))
                 .processes("`gather`", move || mpi::superstep(Task::Gather, shape))
-                .processes("`gather_into`", move || mpi::superstep(Task::GatherInto, shape)),
+                .processes("`gather_into`", move || mpi::superstep(Task::GatherInto, shape))
+                .processes("`gather_by_into`, planned", move || mpi::superstep(Task::GatherBy, shape)),
         )?;
         let accesses = accesses.with_values();
         let sums = histogram::expected(&accesses, |rank, at| accesses.values(rank)[at]);

@@ -16,7 +16,8 @@ pub(super) fn hold(stage: &mut Stage, sizes: &Sizes) -> Result<(), Failure> {
             .raw("two sweeps", || raw::two_sweeps(terms))
             .std("one sweep, one thread", || single::prefix(terms))
             .rayon("two sweeps over chunks", || rayon::prefix::two_sweeps(terms))
-            .superstep("two sweeps and `prefix`", || superstep::prefix::two_sweeps(terms));
+            .superstep("two sweeps and `prefix`", || superstep::prefix::two_sweeps(terms))
+            .superstep("`scan`, into a new array", || superstep::prefix::scan(terms));
         stage.hold(contest)?;
     }
     Ok(())

@@ -15,6 +15,7 @@ pub(crate) enum Task {
     Scatter,
     Gather,
     GatherInto,
+    GatherBy,
     Put,
     HpPut,
     EmptyStep,
@@ -26,7 +27,7 @@ impl Task {
         match self {
             Self::ScatterOne => "increments",
             Self::Scatter => "additions",
-            Self::Gather | Self::GatherInto => "loads",
+            Self::Gather | Self::GatherInto | Self::GatherBy => "loads",
             Self::Put | Self::HpPut => "exchange",
             Self::EmptyStep => "meetings",
         }
@@ -52,6 +53,7 @@ pub(crate) fn run(part: &Part) -> Result<(), Failure> {
         Task::Scatter => access::scatter(&accesses().with_values()),
         Task::Gather => access::gather(&accesses()),
         Task::GatherInto => access::gather_into(&accesses()),
+        Task::GatherBy => access::gather_by(&accesses()),
         Task::Put => moves::put(shape),
         Task::HpPut => moves::hp_put(shape),
         Task::EmptyStep => moves::empty_step(shape.count),

@@ -1,7 +1,9 @@
 //! Rayon, as its users write it: parallel iterators over slices.
 
 pub(crate) mod access;
+pub(crate) mod group;
 pub(crate) mod permute;
+pub(crate) mod pick;
 pub(crate) mod prefix;
 mod sort;
 pub(crate) mod spmv;

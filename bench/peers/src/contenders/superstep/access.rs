@@ -134,3 +134,17 @@ pub(crate) fn push_gather(accesses: &Accesses) -> Result<Sample> {
         reads.finish()
     })
 }
+
+/// Reads by a plan that was made before.
+pub(crate) fn gather_by(accesses: &Accesses) -> Result<Sample> {
+    on_all(|g| {
+        let shape = accesses.shape();
+        let table = filled(g, shape.table());
+        let plan = g.plan(&table, accesses.indices(g.rank()));
+        let (mut seconds, mut values) = (0.0, huge::zeroed(shape.count));
+        for _ in 0..=WARM_UPS {
+            (seconds, values) = timed(g, |g| g.step(|s| s.gather_by_into(&table, &plan, values)));
+        }
+        Sample::of_answer(seconds, digest(g.rank() * shape.count, values))
+    })
+}

@@ -3,12 +3,15 @@
 //! Everything is done twice or three times, and the last counts: by then the library has the memory it needs.
 
 pub(crate) mod access;
+pub(crate) mod group;
 pub(crate) mod moves;
 pub(crate) mod permute;
+pub(crate) mod pick;
 pub(crate) mod prefix;
 pub(crate) mod sort;
 pub(crate) mod spmv;
 pub(crate) mod transpose;
+pub(crate) mod walk;
 
 use crate::{PROCS, Sample};
 use ::superstep::{Config, Group, Result};

@@ -2,7 +2,7 @@
 
 use super::{on_all, timed};
 use crate::{PROCS, Sample, contenders::single::add_up, digest};
-use ::superstep::{Block, Result, Sum};
+use ::superstep::{Block, Result, Sum, algorithms};
 
 pub(crate) fn two_sweeps(terms: &[i64]) -> Result<Sample> {
     on_all(|g| {
@@ -19,5 +19,15 @@ pub(crate) fn two_sweeps(terms: &[i64]) -> Result<Sample> {
         sweep_twice();
         let (seconds, ()) = sweep_twice();
         Sample::of_answer(seconds, digest(first, sums.local().iter().copied()))
+    })
+}
+
+pub(crate) fn scan(terms: &[i64]) -> Result<Sample> {
+    on_all(|g| {
+        let array = g.array::<i64, Block>(terms.len());
+        array.forall_mut(|at, term| *term = terms[at]);
+        algorithms::scan(g, &array, Sum);
+        let (seconds, sums) = timed(g, |g| algorithms::scan(g, &array, Sum));
+        Sample::of_answer(seconds, digest(sums.global(0).unwrap_or(0), sums.local().iter().copied()))
     })
 }

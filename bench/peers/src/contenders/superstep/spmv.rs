@@ -1,8 +1,9 @@
-//! Random columns touch all of the vector, so everybody mirrors all of it, and multiplies its rows.
+//! Random columns touch all of the vector: everybody mirrors all of it and multiplies its rows, or a matrix of the
+//! library's has planned that.
 
 use super::{on_all, timed};
 use crate::{PROCS, Sample, digest};
-use ::superstep::{Block, Result};
+use ::superstep::{Block, Result, Sum};
 use superstep_bench::raw::Sparse;
 
 pub(crate) fn mirrored(matrix: &Sparse) -> Result<Sample> {
@@ -20,5 +21,16 @@ pub(crate) fn mirrored(matrix: &Sparse) -> Result<Sample> {
         round();
         let (seconds, ()) = round();
         Sample::of_answer(seconds, digest(first, product.local().iter().copied()))
+    })
+}
+
+pub(crate) fn planned(of: &Sparse) -> Result<Sample> {
+    on_all(|g| {
+        let (vector, product) = (g.array::<f64, Block>(of.rows()), g.array::<f64, Block>(of.rows()));
+        let matrix = g.sparse_rows(&product, &vector, |row| of.row(row), Sum);
+        vector.forall_mut(|row, value| *value = of.vector()[row]);
+        matrix.spmv(g, &vector, &product);
+        let (seconds, ()) = timed(g, |g| matrix.spmv(g, &vector, &product));
+        Sample::of_answer(seconds, digest(product.global(0).unwrap_or(0), product.local().iter().copied()))
     })
 }

@@ -1,5 +1,7 @@
 //! The standard library on one thread.
 
+pub(crate) mod walk;
+
 use super::huge;
 use crate::{Sample, digest, kernels::keys::Key};
 use std::time::Instant;
