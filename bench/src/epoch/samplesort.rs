@@ -1,7 +1,6 @@
 //! Kernel `samplesort`: the sort of the paper that remote methods come from, with one request for each key.
 //!
-//! It is held against `quicksort` with an irregular array, which moves the same keys in bulk and sorts each part in the
-//! same way, and against rayon.
+//! It is held against the library's own sort, which moves the same keys in bulk, and against rayon.
 
 use super::PROCS;
 use crate::{
@@ -109,7 +108,7 @@ fn contest(len: usize, options: &Options) -> Contest {
     let contest = Contest::of_elements(KERNEL, procs, len as u64)
         .raw(&limit, move |rounds| rivals::rayon(procs, &of_limit, rounds))
         .alone(&alone, move |rounds| rivals::one_thread(&of_one, rounds))
-        .superstep(&bulk, options, move |rounds| program::irregular(&bulk_config, &of_bulk, rounds))
+        .superstep(&bulk, options, move |rounds| program::library(&bulk_config, &of_bulk, rounds))
         .superstep(&ours, options, move |rounds| requests(&our_config, &of_ours, rounds))
         .claim(&ours, [&bulk], Target::AtLeast(0.7))
         .speedup(&ours, alone, None);

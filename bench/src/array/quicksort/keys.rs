@@ -3,7 +3,7 @@
 use crate::random::Random;
 use bytemuck::NoUninit;
 use rayon::slice::ParallelSliceMut;
-use superstep::Element;
+use superstep::{Element, algorithms};
 
 /// A whole number that keys are sorted as.
 pub trait Bits: Copy + Default + Ord + Into<u64> {}
@@ -12,7 +12,7 @@ impl Bits for u32 {}
 impl Bits for u64 {}
 
 /// A key with a total order.
-pub trait Key: Element + Default + PartialEq + NoUninit {
+pub trait Key: Element + Default + PartialEq + NoUninit + algorithms::Key {
     /// Whole numbers of the same size.
     type Bits: Bits;
 

@@ -1,8 +1,8 @@
 //! Kernel `quicksort`: the p-way randomised sort of the paper's figure 3, against rayon on as many threads.
 //!
 //! `figure-3` is that program with oversampling: sample, partition, write the slices to a second array, read the slice
-//! that is to be sorted here, sort it, write it back. `irregular` makes the second array with the sizes of the slices,
-//! as the paper wishes it could: then they arrive where they are sorted, and the last two rounds are saved.
+//! that is to be sorted here, sort it, write it back. `irregular` is the library's own sort, in which slices arrive
+//! where they are sorted, however long they are, as the paper wishes they could: the last two rounds are saved.
 //!
 //! Keys are numbers below a million as `f32`, as in the paper; any `u64`; and `u64` of every magnitude alike, of which
 //! most are small.
@@ -55,7 +55,7 @@ fn contest<K: Key>(kind: &str, make: fn(usize) -> Vec<K>, len: usize, options: &
     let mut contest = Contest::of_elements(KERNEL, procs, len as u64)
         .raw(&limit, move |rounds| rivals::rayon(procs, &of_limit, rounds))
         .alone(&alone, move |rounds| rivals::one_thread(&of_one, rounds));
-    let programs: [(&str, Program<K>); 2] = [("figure-3", program::figure_3), ("irregular", program::irregular)];
+    let programs: [(&str, Program<K>); 2] = [("figure-3", program::figure_3), ("irregular", program::library)];
     for (way, program) in programs {
         let (config, input, variant) = (options.config(procs), Rc::clone(&input), format!("{name}/{way}"));
         contest = contest
