@@ -1,126 +1,42 @@
 //! Sorting what one processor has.
 //!
-//! Values whose order has digits are dealt into buckets by their highest digits, again and again, until a bucket is so
-//! small that the standard library is faster. Digits that all values of a bucket share are skipped. Dealing keeps the
-//! order of equal values. Where a sample says that most values would crowd in one bucket, it is of no use, and the
-//! standard library does all of it: it compares, and does not mind how values are spread.
+//! Values whose order has digits are dealt into classes, each so small that it is then sorted in a cache; see
+//! `classes.rs` and `passes.rs`. All of that keeps the order of equal values. Anything else is compared by the standard
+//! library.
 
-use super::{key::Digits, order::Order};
-use std::mem::needs_drop;
+use super::{
+    classes::Classes,
+    deal::{deal, is_dealt, sort_classes},
+    order::{Order, Ties, compare, is_in_order},
+    passes::Passes,
+};
 
 /// So many values, or fewer, are sorted by comparing them.
 const SMALL: usize = 128;
-/// About so many values should be left in a bucket.
-const LEFT: usize = 32;
-/// At most so many bits are looked at in one round.
-const BITS_MAX: u32 = 10;
-/// So many values are looked at to see whether they crowd.
-const SAMPLE: usize = 64;
-
-/// What becomes of values that are equal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ties {
-    /// They keep their order.
-    Kept,
-    /// They come in any order, which is the same in every run.
-    Free,
-}
+/// So many bytes are sorted in the cache.
+const CACHED_BYTES: usize = 1 << 18;
+/// So many values are looked at to find classes.
+const SAMPLE: usize = 4096;
 
 /// Sorts values that lie here.
 pub(super) fn sort<T: Clone, O: Order<T>>(values: &mut [T], order: &O, ties: Ties) {
-    // What owns memory would be cloned by dealing, and is only moved by the standard library.
-    let is_dealt = !needs_drop::<T>() && O::DIGITS != Digits::None && values.len() > SMALL;
-    if !is_dealt || values.is_sorted_by(|a, b| order.order(a, b).is_le()) {
+    if !is_dealt::<T, O>() || values.len() <= SMALL {
         compare(values, order, ties);
+    } else if is_in_order(values, order) {
     } else if values.is_sorted_by(|a, b| order.order(a, b).is_gt()) {
         values.reverse();
+    } else if size_of_val(values) <= CACHED_BYTES {
+        let Some(mut passes) = Passes::new(&[values], None, order) else { return compare(values, order, ties) };
+        let mut room = values.to_vec();
+        passes.deal_low(&[values], &mut room, order);
+        passes.deal_high(&room, values, order, ties);
     } else {
-        let mut room = Vec::new();
-        fabric::make_room(&mut room, values.len());
-        room.extend_from_slice(values);
-        deal(values, &mut room, order, ties, true);
-    }
-}
-
-fn compare<T, O: Order<T>>(values: &mut [T], order: &O, ties: Ties) {
-    match ties {
-        Ties::Kept => values.sort_by(|a, b| order.order(a, b)),
-        Ties::Free => values.sort_unstable_by(|a, b| order.order(a, b)),
-    }
-}
-
-/// Sorts `values`, with `room` for as many; the result stays where the values are, or goes to the room.
-fn deal<T: Clone, O: Order<T>>(values: &mut [T], room: &mut [T], order: &O, ties: Ties, stays: bool) {
-    let turn = if values.len() > SMALL { Turn::of(values, order) } else { Turn::Compare };
-    let Turn::Deal(place) = turn else {
-        if matches!(turn, Turn::Compare) {
-            compare(values, order, ties);
-        }
-        if !stays {
-            room.clone_from_slice(values);
-        }
-        return;
-    };
-    let mut ends = [0; 1 << BITS_MAX];
-    for value in &*values {
-        ends[place.bucket(order.digits(value))] += 1;
-    }
-    let mut sum = 0;
-    for end in &mut ends[..=place.mask] {
-        sum += std::mem::replace(end, sum);
-    }
-    for value in &*values {
-        let end = &mut ends[place.bucket(order.digits(value))];
-        room[*end] = value.clone();
-        *end += 1;
-    }
-    let mut start = 0;
-    for &end in &ends[..=place.mask] {
-        if end > start {
-            deal(&mut room[start..end], &mut values[start..end], order, ties, !stays);
-        }
-        start = end;
-    }
-}
-
-/// What is done next with some values.
-enum Turn {
-    /// They are all the same.
-    Rest,
-    Compare,
-    Deal(Place),
-}
-
-impl Turn {
-    fn of<T, O: Order<T>>(values: &[T], order: &O) -> Self {
-        let first = order.digits(&values[0]);
-        let varying = values.iter().fold(0, |varying, value| varying | order.digits(value) ^ first);
-        if varying == 0 {
-            return if O::DIGITS == Digits::All { Self::Rest } else { Self::Compare };
-        }
-        let top = u64::BITS - varying.leading_zeros();
-        let bits = (values.len() / LEFT).ilog2().clamp(1, BITS_MAX).min(top);
-        let place = Place { shift: top - bits, mask: (1 << bits) - 1 };
-        let mut sample: Vec<usize> =
-            values.iter().step_by(values.len() / SAMPLE).map(|value| place.bucket(order.digits(value))).collect();
+        let step = values.len().div_ceil(SAMPLE);
+        let mut sample: Vec<u64> = values.iter().step_by(step).map(|value| order.digits(value)).collect();
         sample.sort_unstable();
-        let half = sample.len() / 2;
-        let crowds = sample.iter().zip(&sample[half..]).any(|(low, high)| low == high);
-        if crowds { Self::Compare } else { Self::Deal(place) }
-    }
-}
-
-/// Which of its digits tell the bucket of a value.
-#[derive(Clone, Copy)]
-struct Place {
-    shift: u32,
-    mask: usize,
-}
-
-impl Place {
-    #[inline]
-    fn bucket(self, digits: u64) -> usize {
-        (digits >> self.shift) as usize & self.mask
+        let classes = Classes::of(&sample, values.len(), 1);
+        let lists = deal(values, &classes, order, &[], |_, _, _, _| 0);
+        sort_classes(&lists, &classes, 0..classes.count(), order, ties, values);
     }
 }
 

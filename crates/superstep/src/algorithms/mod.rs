@@ -64,7 +64,9 @@
 //! | [`random_permutation`] | 4 | as a sort of numbers | as a sort |
 //! | [`transpose`] | 2 | n / p | n / p |
 
+mod classes;
 mod concat;
+mod deal;
 mod extremes;
 mod filter;
 mod find;
@@ -76,7 +78,9 @@ mod line;
 mod local_sort;
 mod map;
 mod order;
+mod out;
 mod partition;
+mod passes;
 mod permutation;
 mod random;
 mod rebalance;

@@ -15,6 +15,40 @@ pub(super) trait Order<T> {
     fn digits(&self, value: &T) -> u64;
 }
 
+/// What becomes of values that are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ties {
+    /// They keep their order.
+    Kept,
+    /// They come in any order, which is the same in every run.
+    Free,
+}
+
+/// Sorts values by comparing them.
+pub(super) fn compare<T, O: Order<T>>(values: &mut [T], order: &O, ties: Ties) {
+    match ties {
+        Ties::Kept => values.sort_by(|a, b| order.order(a, b)),
+        Ties::Free => values.sort_unstable_by(|a, b| order.order(a, b)),
+    }
+}
+
+/// So many values are looked at without a branch.
+const CHUNK: usize = 256;
+
+/// Whether values are in order.
+pub(super) fn is_in_order<T, O: Order<T>>(values: &[T], order: &O) -> bool {
+    if O::DIGITS != Digits::All {
+        return values.is_sorted_by(|a, b| order.order(a, b).is_le());
+    }
+    let mut before = 0;
+    values.chunks(CHUNK).all(|chunk| {
+        chunk.iter().fold(true, |is_rising, value| {
+            let digits = order.digits(value);
+            is_rising & (std::mem::replace(&mut before, digits) <= digits)
+        })
+    })
+}
+
 /// Values are their own keys.
 pub(super) struct Natural;
 

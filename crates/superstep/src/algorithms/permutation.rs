@@ -1,8 +1,7 @@
 //! Numbers in an order that a seed draws.
 
 use super::{
-    local_sort::Ties,
-    order::Natural,
+    order::{Natural, Ties},
     random::{mixed, unmixed},
     runs::{Starts, declare, even_starts, put_runs, refuse},
     sort::sorted,

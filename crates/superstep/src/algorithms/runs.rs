@@ -8,7 +8,7 @@ use crate::{
     error::ErrorKind,
     memory::{Array, Distribution},
 };
-use std::panic::Location;
+use std::{ops::Range, panic::Location};
 
 /// Where every processor's run begins in the list, and behind them the length of the list.
 pub(super) type Starts = Vec<usize>;
@@ -156,22 +156,52 @@ pub(super) fn put_runs<T: Element, D: Distribution>(
     starts: &[usize],
     values: &[T],
 ) {
-    let (me, is_in_order) = (g.rank(), a.is_in_order());
-    let (from, to) = (first + starts[me], first + starts[me + 1]);
-    if !is_in_order {
-        g.step(|s| s.update(a, from..to, values));
+    if !a.is_in_order() {
+        let me = g.rank();
+        g.step(|s| s.update(a, first + starts[me]..first + starts[me + 1], values));
         return;
     }
-    let parts = array_starts(g, a);
-    let own = parts[me].clamp(from, to)..parts[me + 1].clamp(from, to);
+    let cut = cut_run(g, a, first, starts);
+    let own = cut.before.len()..cut.before.len() + cut.here.len();
     if !own.is_empty() {
-        let here = own.start - parts[me]..own.end - parts[me];
-        a.local_mut()[here].copy_from_slice(&values[own.start - from..own.end - from]);
+        a.local_mut()[cut.here.clone()].copy_from_slice(&values[own.clone()]);
     }
-    if first > 0 || parts != starts {
+    put_rest(g, a, &cut, &values[..own.start], &values[own.end..]);
+}
+
+/// A run, cut where those of others begin that are in this processor's run.
+pub(super) struct Cut {
+    /// What others have, by the index.
+    pub(super) before: Range<usize>,
+    /// What is here, by the place.
+    pub(super) here: Range<usize>,
+    pub(super) after: Range<usize>,
+    /// Whether nobody has anything of others.
+    is_here: bool,
+}
+
+/// Cuts the run of a list that is written from `first` on to an array that lies in order.
+pub(super) fn cut_run<T: Element, D: Distribution>(g: &Group, a: &Array<T, D>, first: usize, starts: &[usize]) -> Cut {
+    let (me, parts) = (g.rank(), array_starts(g, a));
+    let (from, to) = (first + starts[me], first + starts[me + 1]);
+    let (start, end) = (parts[me].clamp(from, to), parts[me + 1].clamp(from, to));
+    let here = if start < end { start - parts[me]..end - parts[me] } else { 0..0 };
+    Cut { before: from..start, here, after: end..to, is_here: first == 0 && parts == starts }
+}
+
+/// Writes what others have of a run that was cut. One step, and none where nobody has anything of others. Collective.
+#[track_caller]
+pub(super) fn put_rest<T: Element, D: Distribution>(
+    g: &mut Group,
+    a: &Array<T, D>,
+    cut: &Cut,
+    before: &[T],
+    after: &[T],
+) {
+    if !cut.is_here {
         g.step(|s| {
-            s.update(a, from..own.start, &values[..own.start - from]);
-            s.update(a, own.end..to, &values[own.end - from..]);
+            s.update(a, cut.before.clone(), before);
+            s.update(a, cut.after.clone(), after);
         });
     }
 }

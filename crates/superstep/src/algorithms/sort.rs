@@ -1,17 +1,59 @@
 //! Sorting: by a sample each processor gets its share of the order, and sorts it.
 
 use super::{
+    classes::Classes,
+    deal::{filled, sort_classes},
     key::Key,
-    local_sort::{self, Ties},
-    order::{By, ByKey, Natural, Order},
-    runs::{Run, Starts, check, part_of, put_runs, run_of},
-    spread::{draw, even_out, hand_over, split},
+    local_sort,
+    order::{By, ByKey, Natural, Order, Ties, compare, is_in_order},
+    out::Parts,
+    runs::{Run, Starts, check, cut_run, part_of, put_rest, put_runs, run_of, starts_of},
+    spread::{draw, even_out, hand_over, joined, splitters},
 };
 use crate::{
     engine::{AsElements, AsValue, Codec, Element, Group, Value},
     memory::{Array, Distribution},
 };
-use std::{cmp::Ordering, panic::Location};
+use std::{cmp::Ordering, ops::Range, panic::Location};
+
+/// What this processor has to sort.
+enum Share<T, R> {
+    /// The whole list is in order, and its runs are these.
+    InOrder(R, Starts),
+    /// What has come, by rank, and where the runs begin that all have. What has digits came class by class.
+    Dealt { lists: Vec<Vec<T>>, starts: Starts, classes: Option<(Classes, Range<usize>)> },
+}
+
+/// Gives each processor its share of the order. One step if the list is in order, else two.
+#[track_caller]
+fn share<T: Clone + Send + 'static, W: Codec<Vec<T>>, R: Run<T>>(
+    g: &mut Group,
+    run: R,
+    order: &impl Order<T>,
+) -> Share<T, R> {
+    let site = Location::caller();
+    let (len, samples) = (run.with(<[T]>::len), draw(g, &run));
+    // The first and the last of a run that is in order.
+    let ends: Vec<T> = run.with(|values| match values {
+        [first, .., last] if is_in_order(values, order) => vec![first.clone(), last.clone()],
+        [only] => vec![only.clone(), only.clone()],
+        _ => Vec::new(),
+    });
+    let (lens, samples, ends) =
+        g.step(|s| (s.collect(len), s.collect_lists::<T, W>(samples, site), s.collect_lists::<T, W>(ends, site)));
+    let are_in_order = lens.iter().zip(&ends).all(|(&len, ends)| len == 0 || !ends.is_empty());
+    if are_in_order && is_in_order(&ends.concat(), order) {
+        return Share::InOrder(run, starts_of(lens));
+    }
+    let splitters = splitters(&lens, samples, order);
+    let (lists, classes) = splitters.deal(g, run, order);
+    let (lists, starts) = hand_over::<T, W>(g, lists);
+    let classes = classes.map(|classes| {
+        let range = splitters.classes_of(g.rank(), &classes, order);
+        (classes, range)
+    });
+    Share::Dealt { lists, starts, classes }
+}
 
 /// Sorts a list of runs; the runs that come back differ a little in length. Two steps.
 #[track_caller]
@@ -21,18 +63,34 @@ pub(super) fn sorted<T: Clone + Send + 'static, W: Codec<Vec<T>>>(
     order: &impl Order<T>,
     ties: Ties,
 ) -> (Vec<T>, Starts) {
-    let (mut mine, starts) = if g.size() == 1 {
-        let mine = run.into_vec();
+    if g.size() == 1 {
+        let mut mine = run.into_vec();
+        local_sort::sort(&mut mine, order, ties);
         let starts = vec![0, mine.len()];
-        (mine, starts)
-    } else {
-        let (len, samples) = (run.with(<[T]>::len), draw(g, &run));
-        let splitters = split::<T, W>(g, len, samples, order);
-        let lists = splitters.deal(g, run, order);
-        hand_over::<T, W>(g, lists)
+        return (mine, starts);
+    }
+    match share::<T, W, _>(g, run, order) {
+        Share::InOrder(run, starts) => (run.into_vec(), starts),
+        Share::Dealt { lists, starts, classes } => (sorted_lists(lists, classes, order, ties), starts),
+    }
+}
+
+/// Sorts what has come.
+fn sorted_lists<T: Clone>(
+    lists: Vec<Vec<T>>,
+    classes: Option<(Classes, Range<usize>)>,
+    order: &impl Order<T>,
+    ties: Ties,
+) -> Vec<T> {
+    let Some((classes, range)) = classes else {
+        let mut mine = joined(lists);
+        compare(&mut mine, order, ties);
+        return mine;
     };
-    local_sort::sort(&mut mine, order, ties);
-    (mine, starts)
+    let len = lists.iter().map(Vec::len).sum();
+    let mut mine = filled(len, lists.iter().find_map(|list| list.first()));
+    sort_classes(&lists, &classes, range, order, ties, &mut mine[..]);
+    mine
 }
 
 /// Sorts an array where it is.
@@ -46,9 +104,31 @@ fn sort_array<T: Element, D: Distribution>(g: &mut Group, a: &Array<T, D>, order
         local_sort::sort(&mut a.local_mut(), order, ties);
         return;
     }
-    let (mine, starts) = sorted::<T, AsElements>(g, run, order, ties);
+    if g.size() == 1 || !a.is_in_order() {
+        let (mine, starts) = sorted::<T, AsElements>(g, run, order, ties);
+        check(g, a, Location::caller());
+        put_runs(g, a, 0, &starts, &mine);
+        return;
+    }
+    let share = share::<T, AsElements, _>(g, run, order);
     check(g, a, Location::caller());
-    put_runs(g, a, 0, &starts, &mine);
+    match share {
+        Share::InOrder(..) => {}
+        Share::Dealt { lists, starts, classes: Some((classes, range)) } => {
+            let cut = cut_run(g, a, 0, &starts);
+            let room = |range: &Range<usize>| vec![T::zeroed(); range.len()];
+            let mut local = a.local_mut();
+            let mut out =
+                Parts { before: room(&cut.before), own: &mut local[cut.here.clone()], after: room(&cut.after) };
+            sort_classes(&lists, &classes, range, order, ties, &mut out);
+            let Parts { before, after, .. } = out;
+            drop(local);
+            put_rest(g, a, &cut, &before, &after);
+        }
+        Share::Dealt { lists, starts, classes: None } => {
+            put_runs(g, a, 0, &starts, &sorted_lists(lists, None, order, ties));
+        }
+    }
 }
 
 /// Sorts a vector of each processor.
@@ -61,7 +141,7 @@ fn sort_run<T: Value>(g: &mut Group, values: Vec<T>, order: &impl Order<T>, ties
 /// Sorts an array where it is; equal elements keep their order. Collective.
 ///
 /// Numbers and what begins with one are dealt by their digits, anything else is compared. The work is shared evenly
-/// whatever is sorted: equal elements, rising or falling ones, few values.
+/// whatever is sorted: equal elements, falling ones, few values. What is sorted already is only looked at.
 ///
 /// ```
 /// use superstep::{Block, Config, algorithms};
@@ -77,8 +157,9 @@ fn sort_run<T: Value>(g: &mut Group, values: Vec<T>, order: &impl Order<T>, ties
 ///
 /// # Cost
 ///
-/// 3 steps: samples, values, and what is left to be evened out. n / p g for n words, besides 64 p g or 4096 g for the
-/// samples; (n / p) log n work, and n / p for numbers. One step and n / p g more if the array does not lie in order.
+/// 3 steps: samples, values, and what is left to be evened out; 1 if it is sorted already. n / p g for n words, besides
+/// 64 p g or 4096 g for the samples; (n / p) log n work, and n / p for numbers. One step and n / p g more if the array
+/// does not lie in order.
 ///
 /// # Panics
 ///

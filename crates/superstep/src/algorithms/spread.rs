@@ -5,20 +5,19 @@
 //! processor.
 
 use super::{
-    key::Digits,
+    classes::Classes,
+    deal::{TARGETS_MAX, deal, is_dealt},
     order::Order,
     random::mixed,
     runs::{Run, Starts, even_starts, starts_of},
 };
 use crate::engine::{Codec, Each, Group, Sum};
-use std::{cmp::Ordering, panic::Location};
+use std::{cmp::Ordering, ops::Range, panic::Location};
 
 /// Each processor draws so many samples, or its share of `SAMPLES` if that is more.
 const SAMPLES_EACH: usize = 64;
 /// So many samples are drawn by all of a small group.
 const SAMPLES: usize = 4096;
-/// Up to so many splitters are compared with one after another, without a branch.
-const FEW: usize = 8;
 
 /// A value where a processor's share begins, and its place in the list: a rank, and a place in its run.
 struct Splitter<T> {
@@ -28,7 +27,13 @@ struct Splitter<T> {
 }
 
 /// Where the shares of all processors but the first begin.
-pub(super) struct Splitters<T>(Vec<Splitter<T>>);
+pub(super) struct Splitters<T> {
+    list: Vec<Splitter<T>>,
+    /// How many values there are.
+    len: usize,
+    /// The digits of all samples, in order.
+    digits: Vec<u64>,
+}
 
 /// How many samples are drawn of a run of `len` in a group of `size`.
 fn count(len: usize, size: usize) -> usize {
@@ -64,67 +69,76 @@ pub(super) fn split<T: Clone + Send + 'static, W: Codec<Vec<T>>>(
 ) -> Splitters<T> {
     let site = Location::caller();
     let (lens, lists) = g.step(|s| (s.collect(len), s.collect_lists::<T, W>(samples, site)));
-    // Somebody may have left.
-    let size = g.size();
+    splitters(&lens, lists, order)
+}
+
+/// The splitters that follow from how long all runs are, and their samples.
+pub(super) fn splitters<T: Clone>(lens: &[usize], lists: Vec<Vec<T>>, order: &impl Order<T>) -> Splitters<T> {
+    let size = lens.len();
     let total: f64 = lens.iter().map(|&len| len as f64).sum();
     let mut drawn: Vec<(Splitter<T>, f64)> = Vec::new();
-    for (rank, (list, &len)) in lists.into_iter().zip(&lens).enumerate() {
+    for (rank, (list, &len)) in lists.into_iter().zip(lens).enumerate() {
         // Each sample stands for as many values as it was drawn from.
         let (count, weight) = (list.len(), len as f64 / list.len() as f64);
         let samples = list.into_iter().zip(places(rank, len, count));
         drawn.extend(samples.map(|(value, at)| (Splitter { value, rank, at }, weight)));
     }
     drawn.sort_by(|(a, _), (b, _)| order.order(&a.value, &b.value).then((a.rank, a.at).cmp(&(b.rank, b.at))));
-    let (mut splitters, mut below) = (Vec::with_capacity(size - 1), 0.0);
+    let (mut list, mut below) = (Vec::with_capacity(size - 1), 0.0);
     for (splitter, weight) in &drawn {
         below += weight;
-        while splitters.len() + 1 < size && below > total * (splitters.len() + 1) as f64 / size as f64 {
+        while list.len() + 1 < size && below > total * (list.len() + 1) as f64 / size as f64 {
             let Splitter { value, rank, at } = splitter;
-            splitters.push(Splitter { value: value.clone(), rank: *rank, at: *at });
+            list.push(Splitter { value: value.clone(), rank: *rank, at: *at });
         }
     }
-    Splitters(splitters)
+    let digits = drawn.iter().map(|(splitter, _)| order.digits(&splitter.value)).collect();
+    Splitters { list, len: lens.iter().sum(), digits }
 }
 
 impl<T: Clone> Splitters<T> {
-    /// Deals this processor's run into one list for each processor.
-    pub(super) fn deal<O: Order<T>>(&self, g: &Group, run: impl Run<T>, order: &O) -> Vec<Vec<T>> {
-        let (me, size, len) = (g.rank(), g.size(), run.with(<[T]>::len));
-        // Of the values equal to a splitter, those from this place on are above it.
-        let above: Vec<usize> = self.0.iter().map(|splitter| splitter.place_above(me)).collect();
-        let mut lists: Vec<Vec<T>> = (0..size).map(|_| Vec::new()).collect();
-        for list in &mut lists {
-            fabric::make_room(list, len / size + len / size / 16 + 16);
+    /// Deals this processor's run into one list for each processor. Values with digits come class by class, and the
+    /// classes come back.
+    pub(super) fn deal<O: Order<T>>(&self, g: &Group, run: impl Run<T>, order: &O) -> (Vec<Vec<T>>, Option<Classes>) {
+        let me = g.rank();
+        if is_dealt::<T, O>() && g.size() <= TARGETS_MAX {
+            let classes = Classes::of(&self.digits, self.len, g.size());
+            let digits = |splitter: &Splitter<T>| order.digits(&splitter.value);
+            let borders: Vec<usize> = self.list.iter().map(|splitter| classes.class(digits(splitter))).collect();
+            let target = |value: &T, mine: u64, at: usize, range: Range<usize>| {
+                let is_above = |splitter: &Splitter<T>| {
+                    let order = mine.cmp(&digits(splitter)).then_with(|| order.order(value, &splitter.value));
+                    order.then_with(|| splitter.order_of(me, at)).is_ge()
+                };
+                range.start + self.list[range].partition_point(is_above)
+            };
+            let lists = run.with(|values| deal(values, &classes, order, &borders, target));
+            return (lists, Some(classes));
         }
+        let mut lists: Vec<Vec<T>> = (0..g.size()).map(|_| Vec::new()).collect();
         let mut at = 0;
-        if O::DIGITS == Digits::All && above.len() <= FEW {
-            let digits: Vec<u64> = self.0.iter().map(|splitter| order.digits(&splitter.value)).collect();
-            run.hand_out(|value| {
-                let mine = order.digits(&value);
-                let is_above = |(&digits, &above): (&u64, &usize)| (mine, at) >= (digits, above);
-                let to: usize = digits.iter().zip(&above).map(|splitter| usize::from(is_above(splitter))).sum();
-                lists[to].push(value);
-                at += 1;
+        run.hand_out(|value| {
+            let to = self.list.partition_point(|splitter| {
+                let order = order.order(&value, &splitter.value);
+                order.then_with(|| splitter.order_of(me, at)).is_ge()
             });
-        } else {
-            let numbers: Vec<usize> = (0..above.len()).collect();
-            run.hand_out(|value| {
-                let to = numbers.partition_point(|&number| match order.order(&value, &self.0[number].value) {
-                    Ordering::Less => false,
-                    Ordering::Equal => at >= above[number],
-                    Ordering::Greater => true,
-                });
-                lists[to].push(value);
-                at += 1;
-            });
-        }
-        lists
+            lists[to].push(value);
+            at += 1;
+        });
+        (lists, None)
+    }
+
+    /// The classes that are in the share of a rank.
+    pub(super) fn classes_of(&self, rank: usize, classes: &Classes, order: &impl Order<T>) -> Range<usize> {
+        let class = |number: usize| self.list.get(number).map(|splitter| classes.class(order.digits(&splitter.value)));
+        let first = rank.checked_sub(1).and_then(class).unwrap_or(0);
+        first..class(rank).map_or(classes.count(), |last| last + 1)
     }
 
     /// Where a run that is in order is to be cut, so that equal values stay together: one end for each processor.
     pub(super) fn cut(&self, g: &Group, sorted: &[T], order: &impl Order<T>) -> Vec<usize> {
         let is_below = |splitter: &Splitter<T>, value: &T| order.order(value, &splitter.value).is_lt();
-        let ends = self.0.iter().map(|splitter| sorted.partition_point(|value| is_below(splitter, value)));
+        let ends = self.list.iter().map(|splitter| sorted.partition_point(|value| is_below(splitter, value)));
         let mut ends: Vec<usize> = ends.collect();
         ends.resize(g.size(), sorted.len());
         ends
@@ -140,23 +154,21 @@ pub(super) fn cut_at<T>(mut list: Vec<T>, ends: &[usize]) -> Vec<Vec<T>> {
 }
 
 impl<T> Splitter<T> {
-    /// From which place in the run of a rank on values that are equal to it are above it.
-    fn place_above(&self, rank: usize) -> usize {
-        match rank.cmp(&self.rank) {
-            Ordering::Greater => 0,
-            Ordering::Equal => self.at,
-            Ordering::Less => usize::MAX,
-        }
+    /// Whether a value that is equal to it, at a place in the run of a rank, is below or above it.
+    fn order_of(&self, rank: usize, at: usize) -> Ordering {
+        (rank, at).cmp(&(self.rank, self.at))
     }
 }
 
-/// Hands each processor its list, and yields what came as one run, by rank; and how long the runs are that all got.
-/// One step.
+/// Hands each processor its list, and yields what came, by rank, and where the runs begin that all got. One step.
 #[track_caller]
-pub(super) fn hand_over<T: Send + 'static, W: Codec<Vec<T>>>(g: &mut Group, lists: Vec<Vec<T>>) -> (Vec<T>, Starts) {
+pub(super) fn hand_over<T: Send + 'static, W: Codec<Vec<T>>>(
+    g: &mut Group,
+    lists: Vec<Vec<T>>,
+) -> (Vec<Vec<T>>, Starts) {
     let (site, lens) = (Location::caller(), lists.iter().map(Vec::len).collect::<Vec<usize>>());
     let (came, lens) = g.step(|s| (s.exchange_lists::<T, W>(lists, site), s.reduce(lens, Each(Sum))));
-    (joined(came), starts_of(lens))
+    (came, starts_of(lens))
 }
 
 /// One list of all, in their order.

@@ -2,10 +2,10 @@
 
 use super::{
     key::Key,
-    local_sort::{self, Ties},
-    order::{Natural, Order},
+    local_sort,
+    order::{Natural, Order, Ties},
     runs::{Run, array_of_runs, check, run_of},
-    spread::{cut_at, draw, hand_over, split},
+    spread::{cut_at, draw, hand_over, joined, split},
 };
 use crate::{
     engine::{AsElements, AsValue, Codec, Element, Group, Value},
@@ -31,7 +31,7 @@ fn unique_run<T: Clone + Send + 'static, W: Codec<Vec<T>>>(
         let (len, samples) = (values.len(), draw(g, &values.as_slice()));
         let splitters = split::<T, W>(g, len, samples, order);
         let ends = splitters.cut(g, &values, order);
-        values = hand_over::<T, W>(g, cut_at(values, &ends)).0;
+        values = joined(hand_over::<T, W>(g, cut_at(values, &ends)).0);
         unique_here(&mut values, order);
     }
     values

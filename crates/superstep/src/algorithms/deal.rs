@@ -1,0 +1,169 @@
+//! Dealing values into classes, and sorting each class.
+
+use super::{
+    classes::Classes,
+    key::Digits,
+    order::{Order, Ties, compare},
+    out::Out,
+    passes::Passes,
+};
+use std::{mem::needs_drop, ops::Range, slice::IterMut};
+
+/// So many values, or fewer, are sorted by comparing them.
+const SMALL: usize = 64;
+
+/// To so many targets values are dealt by digits: a class and a target together are 16 bits.
+pub(super) const TARGETS_MAX: usize = 1 << 15;
+
+/// Whether values are dealt by digits. What owns memory would be cloned by that, and is only moved where values are
+/// compared.
+pub(super) const fn is_dealt<T, O: Order<T>>() -> bool {
+    !needs_drop::<T>() && !matches!(O::DIGITS, Digits::None)
+}
+
+/// So many values, none of which matters.
+pub(super) fn filled<T: Clone>(len: usize, value: Option<&T>) -> Vec<T> {
+    let mut list = Vec::new();
+    if let Some(value) = value {
+        fabric::make_room(&mut list, len);
+        list.resize(len, value.clone());
+    }
+    list
+}
+
+/// Deals values into a list for each target, class by class. Each class belongs to one target, but for those of the
+/// borders: what is in one of these may belong to the target of the border's number or to the next one, and to any of
+/// several where borders share a class. Then `target` decides, which is handed the value, its digits, its place, and
+/// the numbers of these borders.
+pub(super) fn deal<T: Clone, O: Order<T>>(
+    values: &[T],
+    classes: &Classes,
+    order: &O,
+    borders: &[usize],
+    target: impl Fn(&T, u64, usize, Range<usize>) -> usize,
+) -> Vec<Vec<T>> {
+    // The class and the target of a value never fall while values rise, so their sum tells both.
+    let sums: Vec<Sum> = (0..classes.count()).map(|class| Sum::of(class, borders)).collect();
+    let mut counts = vec![0; classes.count() + borders.len()];
+    let mut chosen: Vec<u16> = Vec::new();
+    fabric::make_room(&mut chosen, values.len());
+    classes.of_all(
+        values,
+        |value| order.digits(value),
+        |value, digits, class| {
+            let sum = match &sums[class] {
+                Sum::Known(sum) => *sum as usize,
+                Sum::Within(first, end) => class + target(value, digits, chosen.len(), *first as usize..*end as usize),
+            };
+            counts[sum] += 1;
+            chosen.push(sum as u16);
+        },
+    );
+    let mut lists: Vec<Vec<T>> = Vec::with_capacity(borders.len() + 1);
+    let mut first = 0;
+    for target in 0..=borders.len() {
+        let end = first_sum(borders, target + 1).unwrap_or(counts.len());
+        lists.push(filled(counts[first..end].iter().sum(), values.first()));
+        first = end;
+    }
+    let mut places = places(&mut lists, &counts, borders);
+    for (value, &sum) in values.iter().zip(&chosen) {
+        if let Some(place) = places[sum as usize].next() {
+            *place = value.clone();
+        }
+    }
+    lists
+}
+
+/// The lowest sum of a class and this target; none behind the last target.
+fn first_sum(borders: &[usize], target: usize) -> Option<usize> {
+    borders.get(target - 1).map(|border| border + target)
+}
+
+/// The places of each sum in the lists of the targets.
+fn places<'a, T>(lists: &'a mut [Vec<T>], counts: &[usize], borders: &[usize]) -> Vec<IterMut<'a, T>> {
+    let (mut places, mut sum) = (Vec::with_capacity(counts.len()), 0);
+    for (target, list) in lists.iter_mut().enumerate() {
+        let end = first_sum(borders, target + 1).unwrap_or(counts.len());
+        let mut rest = &mut list[..];
+        for &count in &counts[sum..end] {
+            let (here, behind) = rest.split_at_mut(count);
+            places.push(here.iter_mut());
+            rest = behind;
+        }
+        sum = end;
+    }
+    places
+}
+
+/// The sum of a class and the targets of what is in it.
+enum Sum {
+    Known(u16),
+    /// It depends on the borders of these numbers.
+    Within(u16, u16),
+}
+
+impl Sum {
+    fn of(class: usize, borders: &[usize]) -> Self {
+        let first = borders.partition_point(|&border| border < class);
+        let end = borders.partition_point(|&border| border <= class);
+        if first == end { Self::Known((class + first) as u16) } else { Self::Within(first as u16, end as u16) }
+    }
+}
+
+/// Sorts what is in lists that were dealt, class by class.
+pub(super) fn sort_classes<T: Clone, O: Order<T>, L: AsRef<[T]>>(
+    lists: &[L],
+    classes: &Classes,
+    range: Range<usize>,
+    order: &O,
+    ties: Ties,
+    out: &mut (impl Out<T> + ?Sized),
+) {
+    let mut rest: Vec<&[T]> = lists.iter().map(AsRef::as_ref).collect();
+    let (mut room, mut at) = (Vec::new(), 0);
+    for class in range {
+        let pieces: Vec<&[T]> = rest
+            .iter_mut()
+            .map(|list| {
+                let end = list.partition_point(|value| classes.class(order.digits(value)) <= class);
+                let (piece, behind) = list.split_at(end);
+                *list = behind;
+                piece
+            })
+            .collect();
+        let len = pieces.iter().map(|piece| piece.len()).sum::<usize>();
+        let bounds = classes.bounds(class);
+        out.fill(at..at + len, |out| sort_pieces(&pieces, bounds, &mut room, order, ties, out));
+        at += len;
+    }
+}
+
+/// Sorts the values of some pieces, whose digits are within these bounds if they are known, into `out`.
+fn sort_pieces<T: Clone, O: Order<T>>(
+    pieces: &[&[T]],
+    bounds: Option<(u64, u64)>,
+    room: &mut Vec<T>,
+    order: &O,
+    ties: Ties,
+    out: &mut [T],
+) {
+    let passes = if out.len() > SMALL { Passes::new(pieces, bounds, order) } else { None };
+    if let Some(mut passes) = passes {
+        if room.len() < out.len() {
+            room.resize(out.len(), out[0].clone());
+        }
+        let room = &mut room[..out.len()];
+        passes.deal_low(pieces, room, order);
+        passes.deal_high(room, out, order, ties);
+        return;
+    }
+    let mut at = 0;
+    for piece in pieces {
+        out[at..at + piece.len()].clone_from_slice(piece);
+        at += piece.len();
+    }
+    if out.len() <= SMALL || O::DIGITS != Digits::All {
+        compare(out, order, ties);
+    }
+}
