@@ -10,14 +10,35 @@ use crate::{
 };
 use std::panic::Location;
 
+/// So many elements are looked at before those that are kept are copied.
+const CHUNK: usize = 256;
+
+/// The values that are kept. Each is written down, and only the place of the next depends on whether it is kept: that
+/// needs no branch.
+fn picked<T: Copy>(values: &[T], mut keep: impl FnMut(&T) -> bool) -> Vec<T> {
+    let (mut kept, Some(&first)) = (Vec::new(), values.first()) else { return Vec::new() };
+    // What is not used of it costs nothing.
+    fabric::make_room(&mut kept, values.len());
+    let mut noted = [first; CHUNK];
+    for chunk in values.chunks(CHUNK) {
+        let mut count = 0;
+        for value in chunk {
+            noted[count % CHUNK] = *value;
+            count += usize::from(keep(value));
+        }
+        kept.extend_from_slice(&noted[..count]);
+    }
+    kept
+}
+
 /// Those of this processor's run that are kept, and the runs of all that are.
 #[track_caller]
 fn kept<T: Element, D: Distribution>(
     g: &mut Group,
     a: &Array<T, D>,
-    mut keep: impl FnMut(&T) -> bool,
+    keep: impl FnMut(&T) -> bool,
 ) -> (Vec<T>, Vec<usize>) {
-    let kept: Vec<T> = run_of(g, a).with(|values| values.iter().copied().filter(|value| keep(value)).collect());
+    let kept = run_of(g, a).with(|values| picked(values, keep));
     let lens = g.step(|s| s.collect(kept.len()));
     check(g, a, Location::caller());
     (kept, lens)

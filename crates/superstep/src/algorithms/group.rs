@@ -1,12 +1,14 @@
 //! Groups of rows by key, each combined to one value.
 
 use super::{
+    classes::Classes,
+    deal::{deal, is_dealt},
     key::{Digits, Key},
-    local_sort::{self, Ties},
-    order::{ByFirst, Natural},
+    local_sort,
+    order::{ByFirst, Natural, Ties},
     random::mixed,
     reduce::apply,
-    runs::{Run, agree_lens, array_of_runs, array_starts, bring, check, check_lens, declare, run_of},
+    runs::{ArrayRun, Run, agree_lens, array_of_runs, array_starts, bring, check, check_lens, declare, run_of},
     spread::{cut_at, draw, joined, split},
 };
 use crate::{
@@ -55,6 +57,27 @@ impl Table {
         slot
     }
 
+    /// Combines the values of each key, and appends the rows that come of it, sorted by key. The table is empty before
+    /// and after.
+    fn combine<K: Key + Clone, V: Value, C: Combine<V>>(
+        &mut self,
+        rows: impl IntoIterator<Item = (K, V)>,
+        op: &C,
+        groups: &mut Vec<(K, V)>,
+    ) {
+        let first = groups.len();
+        for (key, value) in rows {
+            let place = self.place(key.digits(), groups.len());
+            match groups.get_mut(place) {
+                Some(group) => apply(op, &mut group.1, &value),
+                None => groups.push((key, value)),
+            }
+        }
+        self.slots.fill(Self::EMPTY);
+        self.count = 0;
+        local_sort::sort(&mut groups[first..], &ByFirst, Ties::Free);
+    }
+
     #[cold]
     fn grow(&mut self) {
         let len = self.slots.len() * 4;
@@ -67,21 +90,44 @@ impl Table {
     }
 }
 
+/// So many rows are looked at to see how many keys there are.
+const SAMPLE: usize = 4096;
+/// With so many keys, a table of all of them is larger than the second cache.
+const KEYS: usize = 1 << 15;
+
+/// Classes of keys, each of which has so few that its table is in a cache; none where the keys are few enough without.
+fn classes_of<K: Key, V>(rows: &[(K, V)]) -> Option<Classes> {
+    if rows.len() < KEYS {
+        return None;
+    }
+    let mut sample: Vec<u64> = rows.iter().step_by(rows.len().div_ceil(SAMPLE)).map(|row| row.0.digits()).collect();
+    sample.sort_unstable();
+    let drawn = sample.len();
+    // Of as many draws out of k keys so many differ.
+    let differ = sample.chunk_by(|a, b| a == b).count();
+    let share = 1.0 - (-(drawn as f64) / KEYS as f64).exp();
+    (differ as f64 > KEYS as f64 * share).then(|| Classes::of(&sample, rows.len(), 1))
+}
+
 /// Combines the values of each key, in the order of the rows. The rows that come back are sorted by key.
-fn combined<K: Key + Clone, V: Value, C: Combine<V>>(rows: impl Iterator<Item = (K, V)>, op: &C) -> Vec<(K, V)> {
+fn combined<K: Key + Clone, V: Value, C: Combine<V>>(rows: Vec<(K, V)>, op: &C) -> Vec<(K, V)> {
     if K::DIGITS == Digits::All {
-        let (mut table, mut groups) = (Table::new(), Vec::<(K, V)>::new());
-        for (key, value) in rows {
-            let place = table.place(key.digits(), groups.len());
-            match groups.get_mut(place) {
-                Some(group) => apply(op, &mut group.1, &value),
-                None => groups.push((key, value)),
-            }
+        let (mut table, mut groups) = (Table::new(), Vec::new());
+        let classes = if is_dealt::<(K, V), ByFirst>() { classes_of(&rows) } else { None };
+        let Some(classes) = classes else {
+            table.combine(rows, op, &mut groups);
+            return groups;
+        };
+        let lists = deal(&rows, &classes, &ByFirst, &[], |_, _, _, _| 0);
+        drop(rows);
+        let mut rest = lists.iter().flatten().peekable();
+        for class in 0..classes.count() {
+            let is_here = |row: &&(K, V)| classes.class(row.0.digits()) <= class;
+            table.combine(std::iter::from_fn(|| rest.next_if(is_here).cloned()), op, &mut groups);
         }
-        local_sort::sort(&mut groups, &ByFirst, Ties::Free);
         return groups;
     }
-    let mut groups: Vec<(K, V)> = rows.collect();
+    let mut groups = rows;
     local_sort::sort(&mut groups, &ByFirst, Ties::Kept);
     groups.dedup_by(|next, group| {
         let is_same = group.0.order(&next.0).is_eq();
@@ -95,7 +141,7 @@ fn combined<K: Key + Clone, V: Value, C: Combine<V>>(rows: impl Iterator<Item = 
 
 /// Groups a list of rows; the runs that come back differ in length. Two steps.
 #[track_caller]
-fn group_run<K, V, C, WK, WV>(g: &mut Group, rows: impl Iterator<Item = (K, V)>, op: C) -> (Vec<K>, Vec<V>)
+fn group_run<K, V, C, WK, WV>(g: &mut Group, rows: Vec<(K, V)>, op: C) -> (Vec<K>, Vec<V>)
 where
     K: Key + Clone + Send + 'static,
     V: Value,
@@ -114,7 +160,8 @@ where
     let ends = split::<K, WK>(g, len, samples, &Natural).cut(g, &keys, &Natural);
     let (keys, values) = (cut_at(keys, &ends), cut_at(values, &ends));
     let (keys, values) = g.step(|s| (s.exchange_lists::<K, WK>(keys, site), s.exchange_lists::<V, WV>(values, site)));
-    g.operate(site, || combined(joined(keys).into_iter().zip(joined(values)), &op)).into_iter().unzip()
+    let rows = joined(keys).into_iter().zip(joined(values)).collect();
+    g.operate(site, || combined(rows, &op)).into_iter().unzip()
 }
 
 /// Combines the values of each key, in the order of their indices. The arrays that come back lie alike, and have every
@@ -158,8 +205,9 @@ where
     C: Combine<V>,
 {
     let site = Location::caller();
-    let rows = columns(g, "keys and values of a grouping", (keys, values));
-    let groups = group_run::<K, V, C, AsElements, AsElements>(g, rows.0.into_iter().zip(rows.1), op);
+    let runs = columns(g, "keys and values of a grouping", (keys, values));
+    let rows = runs.0.with(|keys| runs.1.with(|values| rows_of(keys, values)));
+    let groups = group_run::<K, V, C, AsElements, AsElements>(g, rows, op);
     check(g, keys, site);
     check(g, values, site);
     let lens = g.step(|s| s.collect(groups.0.len()));
@@ -167,20 +215,28 @@ where
     (array_of_runs(g, len, Irregular(lens.clone()), &groups.0), array_of_runs(g, len, Irregular(lens), &groups.1))
 }
 
+/// Keys, each with its value.
+fn rows_of<K: Clone, V: Clone>(keys: &[K], values: &[V]) -> Vec<(K, V)> {
+    let mut rows = Vec::new();
+    fabric::make_room(&mut rows, keys.len());
+    rows.extend(keys.iter().cloned().zip(values.iter().cloned()));
+    rows
+}
+
 /// The runs of two arrays that belong together, element by element.
 #[track_caller]
-pub(super) fn columns<A: Element, B: Element, D: Distribution, E: Distribution>(
+pub(super) fn columns<'a, A: Element, B: Element, D: Distribution, E: Distribution>(
     g: &mut Group,
     what: &str,
-    (a, b): (&Array<A, D>, &Array<B, E>),
-) -> (Vec<A>, Vec<B>) {
+    (a, b): (&'a Array<A, D>, &'a Array<B, E>),
+) -> (ArrayRun<'a, A, D>, ArrayRun<'a, B, E>) {
     let site = Location::caller();
     check(g, a, site);
     check(g, b, site);
     check_lens(g, what, [a.len(), b.len()], site);
-    let here = run_of(g, a).into_vec();
+    let here = run_of(g, a);
     let starts = array_starts(g, a);
-    let there = if starts == array_starts(g, b) { run_of(g, b).into_vec() } else { bring(g, b, &starts) };
+    let there = if starts == array_starts(g, b) { run_of(g, b) } else { ArrayRun::Brought(bring(g, b, &starts)) };
     (here, there)
 }
 
@@ -214,5 +270,5 @@ pub fn group_by_key_vec<K: Value + Key, V: Value, C: Combine<V>>(
     op: C,
 ) -> (Vec<K>, Vec<V>) {
     agree_lens(g, "keys and values of a grouping", [keys.len(), values.len()]);
-    group_run::<K, V, C, AsValue, AsValue>(g, keys.into_iter().zip(values), op)
+    group_run::<K, V, C, AsValue, AsValue>(g, keys.into_iter().zip(values).collect(), op)
 }

@@ -3,9 +3,9 @@
 use super::{
     group::columns,
     key::Key,
-    local_sort::{self, Ties},
-    order::{ByFirst, Natural},
-    runs::{agree_lens, array_of_runs, check},
+    local_sort,
+    order::{ByFirst, Natural, Ties},
+    runs::{Run, agree_lens, array_of_runs, check},
     spread::{cut_at, draw, joined, split},
 };
 use crate::{
@@ -124,6 +124,7 @@ where
     let site = Location::caller();
     let rows = columns(g, "keys and values on the left of a join", left);
     let others = columns(g, "keys and values on the right of a join", right);
+    let (rows, others) = ((rows.0.into_vec(), rows.1.into_vec()), (others.0.into_vec(), others.1.into_vec()));
     let pairs = join_run::<K, A, B, R, AsElements>(g, rows, others, make);
     check(g, left.0, site);
     check(g, left.1, site);

@@ -27,17 +27,36 @@ struct Sweep<'a, T, C> {
 }
 
 impl<T: Value, C: Combine<T>> Sweep<'_, T, C> {
-    /// What the next element gets.
-    #[inline]
-    fn next(&mut self, value: &T) -> T {
-        let out = (self.own == Own::Out).then(|| self.before.clone().unwrap_or_else(self.none));
-        match &mut self.before {
-            Some(before) => apply(self.op, before, value),
-            before @ None => *before = Some(value.clone()),
+    /// Gives the next values what they get.
+    fn go_on(&mut self, values: &mut [T]) {
+        let (mut sum, rest) = match (self.before.take(), values) {
+            (Some(sum), rest) => (sum, rest),
+            (None, []) => return,
+            (None, [first, rest @ ..]) => {
+                let sum = first.clone();
+                if self.own == Own::Out {
+                    *first = (self.none)();
+                }
+                (sum, rest)
+            }
+        };
+        match self.own {
+            Own::In => rest.iter_mut().for_each(|value| {
+                apply(self.op, &mut sum, value);
+                value.clone_from(&sum);
+            }),
+            Own::Out => rest.iter_mut().for_each(|value| {
+                let mut next = sum.clone();
+                apply(self.op, &mut next, value);
+                *value = std::mem::replace(&mut sum, next);
+            }),
         }
-        out.or_else(|| self.before.clone()).expect("there is a value before, or none to begin with")
+        self.before = Some(sum);
     }
 }
+
+/// So many elements are copied at once, and then swept while they are in a cache.
+const CHUNK: usize = 1024;
 
 /// Combines what the processors below have, and hands each value of the run what it gets.
 #[track_caller]
@@ -61,14 +80,16 @@ fn scan_array<T: Element + Value, D: Distribution, C: Combine<T>>(
     let mut sweep = Sweep { before, op: &op, own, none };
     if a.is_in_order() {
         let sweep_here = |values: &[T]| {
-            let mut places = out.local_mut();
-            places.iter_mut().zip(values).for_each(|(place, value)| *place = sweep.next(value));
+            for (places, values) in out.local_mut().chunks_mut(CHUNK).zip(values.chunks(CHUNK)) {
+                places.copy_from_slice(values);
+                sweep.go_on(places);
+            }
         };
         g.operate(site, || run.with(sweep_here));
         return out;
     }
-    let sweep_here = |values: &[T]| values.iter().map(|value| sweep.next(value)).collect();
-    let values: Vec<T> = g.operate(site, || run.with(sweep_here));
+    let mut values = run.into_vec();
+    g.operate(site, || sweep.go_on(&mut values));
     put_runs(g, &out, 0, &array_starts(g, a), &values);
     out
 }
@@ -83,7 +104,7 @@ fn scan_run<T: Value, C: Combine<T>>(
 ) -> Vec<T> {
     let before = before_run(g, &values.as_slice(), op);
     let mut sweep = Sweep { before, op: &op, own, none };
-    g.operate(Location::caller(), || values.iter_mut().for_each(|value| *value = sweep.next(value)));
+    g.operate(Location::caller(), || sweep.go_on(&mut values));
     values
 }
 
