@@ -58,6 +58,10 @@ pub(crate) trait Deed: 'static {
     /// What errors call it.
     fn name() -> &'static str;
 
+    /// Asks for the memory that it will need with these arguments soon.
+    #[inline]
+    fn ask_ahead(_on: &Self::On, _args: &Self::Args) {}
+
     fn run(function: Self::Pointer, on: &mut Self::On, e: &Epoch, args: Self::Args) -> Self::Answer;
 }
 

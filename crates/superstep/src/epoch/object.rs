@@ -198,6 +198,14 @@ pub struct Handle<T: 'static> {
     _of: PhantomData<fn() -> T>,
 }
 
+impl<T: 'static> Handle<T> {
+    /// The object's name.
+    #[inline]
+    pub(super) fn name(self) -> u64 {
+        self.name
+    }
+}
+
 impl<T: 'static> Clone for Handle<T> {
     fn clone(&self) -> Self {
         *self

@@ -3,7 +3,7 @@
 use super::{
     deed::{By, Deed, Method, Plain},
     methods::Entrance,
-    object::Target,
+    object::{Handle, Target},
     state::Epoch,
     work::Sent,
 };
@@ -139,6 +139,21 @@ impl Epoch {
         }
     }
 
+    /// Sends like [`send_deed`](Self::send_deed), to an object that a method runs on: it is one of this group.
+    #[track_caller]
+    #[inline]
+    pub(crate) fn send_on<D: Deed<Answer = ()>>(
+        &self,
+        to: usize,
+        on: Handle<D::On>,
+        args: D::Args,
+        function: D::Pointer,
+    ) {
+        if let Err(error) = self.send_named::<D>(to, on.name(), args, function, Location::caller()) {
+            error.raise();
+        }
+    }
+
     #[inline]
     fn try_send<D: Deed<Answer = ()>>(
         &self,
@@ -148,9 +163,21 @@ impl Epoch {
         function: D::Pointer,
         site: &'static Location<'static>,
     ) -> Result {
+        let name = on.refer().name_in(&self.core, site)?;
+        self.send_named::<D>(to, name, args, function, site)
+    }
+
+    #[inline]
+    fn send_named<D: Deed<Answer = ()>>(
+        &self,
+        to: usize,
+        name: u64,
+        args: D::Args,
+        function: D::Pointer,
+        site: &'static Location<'static>,
+    ) -> Result {
         let outgoing = &self.state.outgoing;
         let method = Entrance::new::<Sent<D>>(function);
-        let name = on.refer().name_in(&self.core, site)?;
         let mut lanes = outgoing.lanes.borrow_mut();
         let Some(lane) = lanes.get_mut(to) else { return self.core.check_rank(to, site) };
         if lane.request((method, name), None, args, false, &outgoing.pool).map_err(|error| self.placed(&error, site))? {

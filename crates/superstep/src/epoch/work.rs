@@ -17,6 +17,9 @@ use crate::{
 use fabric::code::{Act, Task};
 use std::{any::type_name, cell::Cell, marker::PhantomData};
 
+/// So many requests ahead memory is asked for.
+const AHEAD: usize = 16;
+
 impl Task for Serving {
     type Of<'a> = Work<'a>;
 }
@@ -45,7 +48,9 @@ impl<D: Deed<Answer = ()>> Act<Serving> for Sent<D> {
 
     fn act(function: D::Pointer, work: Work<'_>) {
         let epoch = work.epoch;
-        work.run::<D::On, D::Args>(D::name(), |object, _, arguments| D::run(function, object, epoch, arguments));
+        work.run::<D::On, D::Args>(D::name(), D::ask_ahead, |object, _, arguments| {
+            D::run(function, object, epoch, arguments);
+        });
     }
 }
 
@@ -55,7 +60,7 @@ impl<D: Deed<Answer: Value>> Act<Serving> for Asked<D> {
     fn act(function: D::Pointer, work: Work<'_>) {
         let (epoch, from, first) = (work.epoch, work.from, work.ticket.unwrap_or_default());
         let is_alone = work.left.get() == 1;
-        work.run::<D::On, D::Args>(D::name(), |object, at, arguments| {
+        work.run::<D::On, D::Args>(D::name(), D::ask_ahead, |object, at, arguments| {
             let answer = D::run(function, object, epoch, arguments);
             epoch.answer(from, first + at, answer, is_alone);
         });
@@ -77,13 +82,23 @@ impl Act<Serving> for Absent {
 }
 
 impl Work<'_> {
-    /// Does the same for each request of the series.
+    /// Does the same for each request of the series, and asks for the memory of those to come.
     #[inline]
-    fn run<T: 'static, A: Value>(mut self, method: &'static str, each: impl FnMut(&mut T, u64, A)) {
-        *self.outcome = self.work_off(method, each);
+    fn run<T: 'static, A: Value>(
+        mut self,
+        method: &'static str,
+        ask_ahead: impl Fn(&T, &A),
+        each: impl FnMut(&mut T, u64, A),
+    ) {
+        *self.outcome = self.work_off(method, ask_ahead, each);
     }
 
-    fn work_off<T: 'static, A: Value>(&mut self, method: &'static str, each: impl FnMut(&mut T, u64, A)) -> Result {
+    fn work_off<T: 'static, A: Value>(
+        &mut self,
+        method: &'static str,
+        ask_ahead: impl Fn(&T, &A),
+        each: impl FnMut(&mut T, u64, A),
+    ) -> Result {
         let (epoch, from) = (self.epoch, self.from);
         let Some(object) = object::find::<T>(&epoch.core, self.object) else {
             let what =
@@ -98,7 +113,7 @@ impl Work<'_> {
             return Err(object.refusal(&epoch.core, "a request came for", epoch.core.site()));
         }
         let running = Running::begin(epoch, &object, from, method);
-        match running.run(|| self.for_all(&mut *value, each)) {
+        match running.run(|| self.for_all(&mut *value, ask_ahead, each)) {
             Ok(()) => running.end(),
             Err(error) => {
                 let what = format!("an argument of the method {method}, sent by rank {from}: {error}");
@@ -110,15 +125,26 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn for_all<T, A: Value>(&mut self, value: &mut T, mut each: impl FnMut(&mut T, u64, A)) -> Result {
+    fn for_all<T, A: Value>(
+        &mut self,
+        value: &mut T,
+        ask_ahead: impl Fn(&T, &A),
+        mut each: impl FnMut(&mut T, u64, A),
+    ) -> Result {
         match &mut self.arguments {
             Content::Moved(moved) => {
                 let arguments = moved.downcast_mut::<Vec<A>>().ok_or_else(damaged)?;
                 let count = arguments.len();
-                for (at, argument) in arguments.drain(..).enumerate() {
+                let (mut rest, mut at) = (arguments.drain(..), 0);
+                while let Some(argument) = rest.next() {
+                    if let Some(later) = rest.as_slice().get(AHEAD) {
+                        ask_ahead(value, later);
+                    }
                     self.left.set(count - at - 1);
                     each(value, at as u64, argument);
+                    at += 1;
                 }
+                drop(rest);
                 let room = arguments.capacity() * size_of::<A>();
                 let vector = std::mem::replace(moved, Box::new(()));
                 self.epoch.state.outgoing.pool.borrow_mut().keep(room, vector);

@@ -6,7 +6,10 @@ use crate::{
     epoch::{Deed, Epoch, Handle},
     error::ErrorKind,
 };
-use fabric::code::{Shape, Three};
+use fabric::{
+    Ahead,
+    code::{Shape, Three},
+};
 use std::{any::type_name, marker::PhantomData, panic::Location};
 
 /// What one processor has.
@@ -37,8 +40,13 @@ impl<V: 'static, E: 'static, A: Value, R: 'static> Deed for Visit<V, E, A, R> {
     }
 
     #[inline]
+    fn ask_ahead(part: &Part<V, E>, (at, _): &(usize, A)) {
+        Ahead::of(&part.vertices).ask(*at);
+    }
+
+    #[inline]
     fn run(method: Three<Self>, part: &mut Part<V, E>, epoch: &Epoch, (at, args): (usize, A)) -> R {
-        let walk = Walk { epoch, graph: part.graph, blocks: part.blocks, at };
+        let walk = Walk { epoch, graph: &part.graph, blocks: &part.blocks, at };
         (method.0)(&mut part.vertices[at], &walk, args)
     }
 }
@@ -70,8 +78,8 @@ impl<V: 'static, E: 'static, A: Value, R: 'static> Deed for Visit<V, E, A, R> {
 #[derive(Debug)]
 pub struct Walk<'a, V: 'static, E: 'static> {
     epoch: &'a Epoch,
-    graph: Option<Handle<Part<V, E>>>,
-    blocks: Blocks,
+    graph: &'a Option<Handle<Part<V, E>>>,
+    blocks: &'a Blocks,
     at: usize,
 }
 
@@ -103,14 +111,10 @@ impl<V: 'static, E: 'static> Walk<'_, V, E> {
     #[inline]
     pub fn visit<A: Value>(&self, vertex: usize, args: A, method: fn(&mut Vertex<V, E>, &Walk<'_, V, E>, A)) {
         let (owner, at) = self.blocks.place(vertex);
-        match &self.graph {
+        match self.graph {
             Some(graph) if vertex < self.blocks.len => {
-                self.epoch.send_deed::<Visit<V, E, A, ()>>(
-                    owner,
-                    graph,
-                    (at, args),
-                    Three::<Visit<V, E, A, ()>>(method),
-                );
+                let method = Three::<Visit<V, E, A, ()>>(method);
+                self.epoch.send_on::<Visit<V, E, A, ()>>(owner, *graph, (at, args), method);
             }
             _ => self.refuse(vertex, Location::caller()),
         }
