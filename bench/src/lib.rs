@@ -11,6 +11,7 @@
 //! depends on. Code on bare threads would run once in each process, so there is none, and superstep's measures stand
 //! for themselves.
 //!
+//! - `costs`: what the algorithms of the library send, counted in the simulator.
 //! - `step`: what a boundary costs, alone and with small traffic, and what starting a run costs.
 //! - `exchange`: how fast 8 MiB travel between each two processors, by each verb that moves data.
 //! - `array`: the kernels on distributed arrays, each named after what it does.
@@ -23,6 +24,7 @@ mod array;
 mod clock;
 mod contender;
 mod contest;
+mod costs;
 mod digest;
 mod epoch;
 mod exchange;
@@ -39,6 +41,7 @@ mod verdict;
 pub use array::quicksort::keys::{Bits, Key};
 pub use bytemuck::NoUninit;
 pub use contest::Turns;
+pub use costs::{Counts, Line, PROCS as COST_PROCS, costs};
 pub use digest::digest_of_part;
 pub use kernel::{Event, KERNELS, Kernel, Progress, check, digests, run};
 pub use options::{Error, Extent, Halo, Load, Options};

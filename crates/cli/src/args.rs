@@ -55,7 +55,9 @@ pub(crate) enum Command {
   superstep bench step --fabric mpi -n 4               four processes
   superstep bench step --fabric mpi -n 4 --threads 2   two processes of two threads
   superstep run -n 8 --hosts hosts superstep bench     on the hosts of a file
-  superstep bench --digest --shrink 1000 -n 4          answers to compare with another fabric's")]
+  superstep bench --digest --shrink 1000 -n 4          answers to compare with another fabric's
+  superstep bench --costs              words and messages of the algorithms, counted")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Bench {
     /// Which kernels to run; all of them unless named.
     #[arg(value_name = "KERNEL")]
@@ -70,6 +72,10 @@ pub(crate) struct Bench {
     /// they are the same on every fabric.
     #[arg(long, conflicts_with = "json")]
     pub(crate) digest: bool,
+    /// Count what the algorithms of the library send on 1 to 64 simulated processors, beside what their documentation
+    /// says, instead of measuring.
+    #[arg(long, conflicts_with_all = ["kernels", "digest", "json"])]
+    pub(crate) costs: bool,
     /// Use so many processors instead of each kernel's usual numbers; under MPI two processes unless given.
     #[arg(short = 'n', long, value_name = "N", value_parser = at_least_one)]
     pub(crate) procs: Option<usize>,

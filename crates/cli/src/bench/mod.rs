@@ -15,7 +15,7 @@ use std::{
     io::{self, Write},
     process::ExitCode,
 };
-use superstep_bench::{Error, Event, Extent, Halo, KERNELS, Kernel, Options};
+use superstep_bench::{COST_PROCS, Counts, Error, Event, Extent, Halo, KERNELS, Kernel, Options};
 
 /// Rows exchanged by MPI itself. It is there when this is called; if it were not, the answer would be wrong, and that
 /// would be told.
@@ -32,6 +32,10 @@ pub(crate) fn run(args: &args::Bench) -> Result<ExitCode, Failure> {
         list(&mut io::stdout().lock())?;
         return Ok(ExitCode::SUCCESS);
     }
+    if args.costs {
+        let is_as_said = costs(&mut io::stdout().lock())?;
+        return if is_as_said { Ok(ExitCode::SUCCESS) } else { Err(Failure::failed("some send more than they say")) };
+    }
     let place = Place::find(&Asked {
         fabric: args.fabric,
         procs: args.procs,
@@ -47,6 +51,19 @@ fn list(out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "{:width$}  {}", kernel.name, kernel.about)?;
     }
     Ok(())
+}
+
+/// Shows what the algorithms send, and says whether it is what their documentation says.
+fn costs(out: &mut impl Write) -> Result<bool, Failure> {
+    let mut is_as_said = true;
+    writeln!(out, "Words that a processor sends / as the documentation says (messages), n / p = 1024.\n")?;
+    let procs = COST_PROCS.map(|procs| format!(" p = {procs} |")).concat();
+    writeln!(out, "| algorithm | words sent by each |{procs}\n|---|---|{}", "---:|".repeat(COST_PROCS.len()))?;
+    for line in superstep_bench::costs(&COST_PROCS).map_err(Failure::failed)? {
+        writeln!(out, "{line}")?;
+        is_as_said &= line.counts.iter().all(Counts::is_as_said);
+    }
+    Ok(is_as_said)
 }
 
 fn run_at(place: &Place, args: &args::Bench) -> Result<ExitCode, Failure> {
