@@ -12,7 +12,7 @@ use crate::{
 const UNIT: Unit = Unit::millions("million numbers/s");
 
 /// Half of all random numbers.
-fn is_kept(number: &u64) -> bool {
+fn is_kept(number: u64) -> bool {
     number >> 7 & 1 == 1
 }
 
@@ -20,7 +20,7 @@ pub(super) fn hold(stage: &mut Stage, sizes: &Sizes) -> Result<(), Failure> {
     for &len in sizes.picked {
         let mut random = Random::of_rank(6, 0);
         let numbers: &Vec<u64> = &(0..len).map(|_| random.next()).collect();
-        let kept = numbers.iter().copied().filter(is_kept);
+        let kept = numbers.iter().copied().filter(|&number| is_kept(number));
         let contest = Contest::new("pick", format!("filter, {}", count(len)), UNIT, len, digest(0, kept))
             .rayon("`filter` and `collect`", || rayon::pick::filter(numbers, is_kept))
             .rayon("a vector for each thread", || rayon::pick::filter_in_parts(numbers, is_kept))

@@ -10,15 +10,15 @@ fn told(play: impl FnOnce() -> Vec<u64>) -> Sample {
     Sample::of_answer(seconds, digest(0, found))
 }
 
-pub(crate) fn filter(numbers: &[u64], keep: fn(&u64) -> bool) -> Sample {
-    told(|| numbers.par_iter().copied().filter(|number| keep(number)).collect())
+pub(crate) fn filter(numbers: &[u64], keep: fn(u64) -> bool) -> Sample {
+    told(|| numbers.par_iter().copied().filter(|&number| keep(number)).collect())
 }
 
 /// Each thread has a vector of its own, as processors have.
-pub(crate) fn filter_in_parts(numbers: &[u64], keep: fn(&u64) -> bool) -> Sample {
+pub(crate) fn filter_in_parts(numbers: &[u64], keep: fn(u64) -> bool) -> Sample {
     let mut parts: Vec<Vec<u64>> = Vec::new();
     let seconds = timed(|| {
-        let part = |part: &[u64]| part.iter().copied().filter(|number| keep(number)).collect();
+        let part = |part: &[u64]| part.iter().copied().filter(|&number| keep(number)).collect();
         parts = numbers.par_chunks(numbers.len().div_ceil(PROCS)).map(part).collect();
     });
     Sample::of_answer(seconds, digest(0, parts.concat()))

@@ -25,8 +25,8 @@ fn picked(
     })
 }
 
-pub(crate) fn filter(numbers: &[u64], keep: fn(&u64) -> bool) -> Result<Sample> {
-    picked(numbers, |g, array| algorithms::filter(g, array, |number| keep(number)))
+pub(crate) fn filter(numbers: &[u64], keep: fn(u64) -> bool) -> Result<Sample> {
+    picked(numbers, |g, array| algorithms::filter(g, array, |&number| keep(number)))
 }
 
 pub(crate) fn unique(numbers: &[u64]) -> Result<Sample> {
