@@ -15,6 +15,7 @@ use super::{
     fold::guard,
     items::Placed,
     phases::Met,
+    tenant::Round,
 };
 use crate::error::{Error, Result};
 use fabric::{Meld, Melded};
@@ -49,7 +50,7 @@ impl Core {
         if on_tenants {
             self.hand_out_kept()?;
             if met.has(flags::CARRIES) {
-                self.carry(met.stayed)?;
+                self.carry(Round::Attempt, met.stayed)?;
             }
         }
         let clash = if met.has(flags::WATCHED) { self.look_for_conflicts()? } else { None };

@@ -61,7 +61,7 @@ pub(crate) use share::{Mine, Subgroup};
 pub(crate) use split::{Handover, run_split};
 pub(crate) use tenant::{
     Abandons, Answers, Attempts, Awaited, Buried, CARRIED, Carries, Carrying, Commits, Contributes, Hooks, Lends,
-    Receives, Renumbers, Sends, Sent, SideChannel, Tenant, Touched, Transfers, Turns, Watches, departed, hooks,
+    Receives, Renumbers, Round, Sends, Sent, SideChannel, Tenant, Touched, Transfers, Turns, Watches, departed, hooks,
 };
 pub(crate) use value::{
     AsElements, AsValue, Codec, decode, decode_into, decode_next, decode_plain, encode, encode_next, is_fixed,

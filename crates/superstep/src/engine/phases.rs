@@ -6,7 +6,7 @@ use super::{
     exchange::Inbox,
     items::Needs,
     record::{Address, Payload, Tag, damaged},
-    tenant::{Answers, Hooks, departed},
+    tenant::{Answers, Hooks, Round, departed},
 };
 use crate::error::{Error, Result};
 use std::rc::Rc;
@@ -46,7 +46,7 @@ impl Core {
         if met.has(flags::POSTED) {
             self.hand_out(&mut inbox, met.has(flags::DOUBTS | flags::WATCHED))?;
             if met.has(flags::CARRIES) {
-                self.carry(met.stayed)?;
+                self.carry(Round::Commit, met.stayed)?;
             }
             self.commit_changed()?;
         }
@@ -120,7 +120,7 @@ impl Core {
         }
         drop(registry);
         self.exchange_and_deliver(met.stayed)?;
-        self.carry(met.stayed)?;
+        self.carry(Round::Transfer, met.stayed)?;
         for (_, tenant) in self.registry.borrow().all(|hooks| hooks.transfers.as_ref()) {
             tenant.pull(met.left)?;
         }
@@ -128,10 +128,10 @@ impl Core {
     }
 
     /// Moves what goes straight from memory to memory between members that share none.
-    pub(super) fn carry(&self, stayed: &[usize]) -> Result {
+    pub(super) fn carry(&self, round: Round, stayed: &[usize]) -> Result {
         let registry = self.registry.borrow();
         let tenants = registry.all(|hooks| hooks.carries.as_ref());
-        let mut moving: Vec<_> = tenants.filter_map(|(number, tenant)| tenant.carry(number)).collect();
+        let mut moving: Vec<_> = tenants.filter_map(|(number, tenant)| tenant.carry(number, round)).collect();
         if moving.is_empty() {
             return Ok(());
         }

@@ -115,8 +115,8 @@ pub(crate) trait Receives {
 
 /// Before the commit, or in it: a tenant whose memory long data leaves or enters without a tray.
 pub(crate) trait Carries {
-    /// Its memory, if something is carried out of it or into it.
-    fn carry(&self, number: u32) -> Option<Box<dyn Carrying + '_>>;
+    /// Its memory, if something is carried out of it or into it in this round.
+    fn carry(&self, number: u32, round: Round) -> Option<Box<dyn Carrying + '_>>;
 }
 
 /// Before the commit, where conflicts are looked for: a tenant that keeps records until all are here, and knows who
@@ -181,6 +181,18 @@ pub(crate) fn departed(rank: usize) -> Error {
 
 /// From how many bytes on data is carried.
 pub(crate) const CARRIED: usize = 64 << 10;
+
+/// When in a boundary data is carried. Who sends and who receives must agree on it, so each has heard of the other's
+/// part before the round begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Round {
+    /// Before the commit, for tenants that keep records until all are here.
+    Attempt,
+    /// Before the commit, for transfers.
+    Transfer,
+    /// In the commit, for all that records have told of.
+    Commit,
+}
 
 /// What goes to others: its number among all that this member sends, to whom, and what.
 pub(crate) type Sent<'a> = (u64, usize, &'a [u8]);

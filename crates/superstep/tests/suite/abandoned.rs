@@ -1,6 +1,7 @@
 //! Steps that do not close leave nothing behind, wherever what they had asked for had got to (X6).
 //!
-//! Over messages a tray of 64 KiB and more leaves while the step still computes, so these claims are about long ones.
+//! Over messages a tray of 64 KiB and more leaves while the step still computes, and a put of as many stays out of its
+//! tray, so these claims are about long ones.
 
 use crate::{SEVERAL, check, everywhere, on_sizes};
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,8 @@ fn long_puts_of_a_body_that_unwinds_are_never_seen() {
             unwound(g, |s| {
                 for to in 0..p {
                     s.put(to, &vec![7; LONG], &area, 0);
+                    // These share trays, which are soon full.
+                    (0..8).for_each(|part| s.put(to, &vec![8; LONG / 8], &area, part * (LONG / 8)));
                 }
             });
         }

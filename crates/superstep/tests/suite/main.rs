@@ -48,6 +48,7 @@ mod launch;
 mod leaving;
 mod leaving_traffic;
 mod lengths;
+mod long_puts;
 mod outcomes;
 mod paged;
 mod paged_coherence;

@@ -4,6 +4,7 @@ mod access;
 mod hp;
 mod part;
 mod put_get;
+mod puts;
 mod transfer;
 
 pub use access::Area;

@@ -1,10 +1,13 @@
 //! This processor's part of an area, and what it does in each phase of a boundary.
 
-use super::transfer::{Moving, STAGED, Transit, reply_address};
+use super::{
+    puts::{CARRIED_PUT, Delivering, Puts},
+    transfer::{Moving, STAGED, Transit, reply_address},
+};
 use crate::{
     engine::{
         Abandons, Answers, Buried, Carries, Carrying, Commits, Element, Lends, Outbox, Payload, Receives, Renumbers,
-        Sends, Tag, Tenant, Touched, Transfers, damaged, hooks, read_words,
+        Round, Sends, Tag, Tenant, Touched, Transfers, damaged, hooks, read_words,
     },
     error::{Result, place},
     memory::{owned::Owned, section::Span},
@@ -21,6 +24,7 @@ pub(super) struct Part<T> {
     pub(super) owned: Owned<T>,
     pub(super) lens: RefCell<Vec<usize>>,
     pub(super) transit: RefCell<Transit<T>>,
+    pub(super) puts: RefCell<Puts<T>>,
     site: &'static Location<'static>,
 }
 
@@ -32,11 +36,14 @@ pub(super) struct Given<T> {
 
 impl<T: Element> Part<T> {
     pub(super) fn new(owned: Owned<T>, site: &'static Location<'static>) -> Self {
-        Self { owned, lens: RefCell::default(), transit: RefCell::default(), site }
+        Self { owned, lens: RefCell::default(), transit: RefCell::default(), puts: RefCell::default(), site }
     }
 
-    /// Copies `bytes` to the place that starts at `at`, whatever their alignment.
+    /// Copies `bytes` to the place that starts at `at`, whatever their alignment; now, or after what is carried there.
     fn write(&self, at: usize, bytes: &[u8]) -> Result {
+        if self.puts.borrow_mut().keep(at, bytes)? {
+            return Ok(());
+        }
         let mut region = self.owned.region.borrow_mut();
         let len = bytes.len() / size_of::<T>().max(1);
         let target = at.checked_add(len).and_then(|end| region.as_mut_slice().get_mut(at..end)).ok_or_else(damaged)?;
@@ -118,10 +125,13 @@ impl<T: Element> Transfers for Part<T> {
 }
 
 impl<T: Element> Carries for Part<T> {
-    fn carry(&self, _: u32) -> Option<Box<dyn Carrying + '_>> {
-        let transit = self.transit.borrow_mut();
-        let is_carried = transit.is_carried();
-        is_carried.then(|| Box::new(Moving { transit, region: self.owned.region.borrow_mut() }) as Box<dyn Carrying>)
+    fn carry(&self, _: u32, round: Round) -> Option<Box<dyn Carrying + '_>> {
+        let (transit, puts, region) = (self.transit.borrow_mut(), self.puts.borrow_mut(), &self.owned.region);
+        match round {
+            Round::Transfer if transit.is_carried() => Some(Box::new(Moving { transit, region: region.borrow_mut() })),
+            Round::Commit if puts.is_any() => Some(Box::new(Delivering { puts, region: region.borrow_mut() })),
+            _ => None,
+        }
     }
 }
 
@@ -136,6 +146,7 @@ impl<T: Element> Receives for Part<T> {
         match payload {
             Payload::Bytes(mut bytes) => match read_words(&mut bytes)? {
                 [STAGED] => self.transit.borrow_mut().take_staged(from, bytes),
+                [CARRIED_PUT] => self.puts.borrow_mut().hear(from, bytes, self.owned.region.borrow().len()),
                 [at] => self.write(at as usize, bytes),
             },
             Payload::Moved(value) => match value.downcast::<Given<T>>() {
@@ -156,6 +167,7 @@ impl<T: Element> Commits for Part<T> {
 impl<T: Element> Abandons for Part<T> {
     fn abandon(&self, _: &mut Buried) {
         self.transit.take();
+        self.puts.borrow_mut().abandon();
     }
 }
 

@@ -3,9 +3,10 @@
 use super::{
     access::Area,
     part::{Given, pick},
+    puts::Puts,
 };
 use crate::{
-    engine::{Address, Element, Item, Payload, Pending, Step, Tag, damaged, decode_plain, flags},
+    engine::{Address, CARRIED, Element, Item, Payload, Pending, Step, Tag, damaged, decode_plain, flags},
     error::Result,
     memory::{
         owned::{left_unserved, lends_nothing},
@@ -73,6 +74,11 @@ impl Step {
         area.check_place(to, offset, values.len(), site)?;
         self.core.touch((to, area.core.number), Use::Write, (offset, 1, values.len()), site);
         let (address, bytes) = (Address::Tenant(area.core.number), size_of_val(values));
+        if bytes >= CARRIED && self.carries_to(to) {
+            let issue = self.announce_put(to, area, offset, values.len());
+            area.part.puts.borrow_mut().copy(to, issue, values);
+            return Ok(());
+        }
         self.outbox().push_sized(to, address, Tag::Data, bytes + 8, |out| write_put(out, offset, values));
         if bytes >= LONG {
             self.core.wire.post_full();
@@ -85,10 +91,27 @@ impl Step {
         let address = Address::Tenant(area.core.number);
         if self.core.wire.circle().shares(to) {
             self.outbox().push_moved(to, address, Box::new(Given { at: offset, values }));
+        } else if size_of_val(&values[..]) >= CARRIED && self.carries_to(to) {
+            let issue = self.announce_put(to, area, offset, values.len());
+            area.part.puts.borrow_mut().give(to, issue, values);
         } else {
             let bytes = size_of_val(&values[..]);
             self.outbox().push_sized(to, address, Tag::Data, bytes + 8, |out| write_put(out, offset, &values));
         }
+    }
+
+    /// Whether long data goes to this member without a tray.
+    fn carries_to(&self, to: usize) -> bool {
+        to != self.rank() && self.core.wire.circle().carries()
+    }
+
+    /// Tells member `to` of a put whose `len` values are carried to it, and returns its number of issue.
+    fn announce_put<T: Element>(&self, to: usize, area: &Area<T>, offset: usize, len: usize) -> u64 {
+        let (issue, mut outbox) = (self.core.registry().issue(), self.outbox());
+        outbox.carries = true;
+        let address = Address::Tenant(area.core.number);
+        outbox.push(to, address, Tag::Data, |out| Puts::<T>::write_record(out, offset, len, issue));
+        issue
     }
 
     /// Reads a section of member `from`'s part of `area`, as it is when all have reached the boundary, before any of

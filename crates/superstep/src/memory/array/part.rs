@@ -15,7 +15,7 @@ use super::{
 use crate::{
     engine::{
         Abandons, Address, Answers, Attempts, Buried, CARRIED, Carries, Carrying, Clash, Commits, Element, How, Lends,
-        Outbox, Party, Payload, Receives, Renumbers, Sends, Tag, Tenant, Watches, hooks,
+        Outbox, Party, Payload, Receives, Renumbers, Round, Sends, Tag, Tenant, Watches, hooks,
     },
     error::{Error, ErrorKind, Result, place},
     memory::owned::Owned,
@@ -264,7 +264,10 @@ impl<T: Element, M: Map> Receives for Part<T, M> {
 }
 
 impl<T: Element, M: Map> Carries for Part<T, M> {
-    fn carry(&self, array: u32) -> Option<Box<dyn Carrying + '_>> {
+    fn carry(&self, array: u32, round: Round) -> Option<Box<dyn Carrying + '_>> {
+        if round == Round::Transfer {
+            return None;
+        }
         let (leaving, incoming) = (self.leaving.borrow_mut(), self.incoming.borrow_mut());
         let is_any = !leaving.is_empty() || incoming.iter().any(|delivery| !delivery.carried.is_empty());
         let (len, pool) = (self.owned.region.borrow().len(), &self.pool);
