@@ -95,11 +95,11 @@ impl<V: Verb, T: 'static, K: Codec<T>> Item for Broadcast<V, T, K> {
         Ok(())
     }
 
-    fn forward(&mut self, number: u32, outbox: &mut Outbox, circle: &dyn Circle, left: &[usize]) {
+    fn forward(&mut self, number: u32, outbox: &mut Outbox, circle: &dyn Circle, left: &[usize]) -> Result {
         let others = (0..self.size).filter(|&to| to != self.rank && to != self.root && !left.contains(&to));
         if let Some(piece) = self.pieces.get(self.rank).and_then(Option::as_ref) {
             others.for_each(|to| push_piece(outbox, to, number, self.rank, piece));
-            return;
+            return Ok(());
         }
         // The pieces of those who left are the root's to pass on.
         let is_apart = self.small == [APART] && !(0..circle.size()).all(|to| circle.shares(to));
@@ -110,6 +110,7 @@ impl<V: Verb, T: 'static, K: Codec<T>> Item for Broadcast<V, T, K> {
                 others.clone().for_each(|to| push_piece(outbox, to, number, of, piece));
             }
         }
+        Ok(())
     }
 
     fn finish(&mut self, _: &[usize]) -> Result {

@@ -4,8 +4,8 @@
 //! | verb | who gives | who gets | cost for n words each |
 //! |---|---|---|---|
 //! | `broadcast` | one | all | small: with the boundary; long: n g, in two phases 2 n g + l |
-//! | `reduce`, `reduce_to` | all | all, one | small: with the boundary; n g log p |
-//! | `prefix`, `prefix_inclusive` | all | all | the same |
+//! | `reduce`, `reduce_to` | all | all, one | small: with the boundary; n g log p; long vectors between processes 2 n g + l |
+//! | `prefix`, `prefix_inclusive` | all | all | small: with the boundary; n g log p |
 //! | `collect` | all | all | p n g |
 //! | `collect_to` | all | one | p n g there, n g elsewhere |
 //! | `deal` | one | each its part | p n g there, n g elsewhere |
@@ -20,6 +20,7 @@ mod collect;
 pub mod containers;
 mod deal;
 mod exchange;
+mod pieces;
 mod reduce;
 pub mod sparse;
 mod verb;

@@ -4,9 +4,10 @@
 //! such as a reduction and a prefix, have a type of their own each.
 
 use crate::{
-    engine::{Address, Codec, Item, Needs, Payload, Pending, Step, Tag, damaged},
+    engine::{Address, Codec, Item, Needs, Outbox, Payload, Pending, Step, Tag, damaged},
     error::{Error, ErrorKind, Result, place},
 };
+use fabric::Circle;
 use std::{any::Any, panic::Location, sync::Arc};
 
 /// A verb, and how errors name it.
@@ -97,6 +98,10 @@ impl<I: Item, T: 'static> Item for AtRoot<I, T> {
 
     fn deliver(&mut self, from: usize, payload: Payload<'_>) -> Result {
         self.inner.deliver(from, payload)
+    }
+
+    fn forward(&mut self, number: u32, outbox: &mut Outbox, circle: &dyn Circle, left: &[usize]) -> Result {
+        self.inner.forward(number, outbox, circle, left)
     }
 
     fn finish(&mut self, left: &[usize]) -> Result {

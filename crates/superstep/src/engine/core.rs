@@ -200,6 +200,11 @@ impl Core {
         Pending::new(item, self.step_mark())
     }
 
+    /// The number of the next item that every member places.
+    pub(crate) fn next_item(&self) -> u32 {
+        self.log.items.borrow().collective().len() as u32
+    }
+
     pub(crate) fn next_alone(&self) -> u32 {
         self.log.items.borrow().next_alone()
     }

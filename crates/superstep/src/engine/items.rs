@@ -77,7 +77,9 @@ pub(crate) trait Item: Any {
     }
 
     /// Passes on what came in the first round of a two-phase verb. `left` holds the ranks that left in this boundary.
-    fn forward(&mut self, _number: u32, _outbox: &mut Outbox, _circle: &dyn Circle, _left: &[usize]) {}
+    fn forward(&mut self, _number: u32, _outbox: &mut Outbox, _circle: &dyn Circle, _left: &[usize]) -> Result {
+        Ok(())
+    }
 
     /// Makes the value of what has arrived. `left` holds the ranks that left in this boundary.
     fn finish(&mut self, _left: &[usize]) -> Result {

@@ -55,7 +55,7 @@ pub(crate) use fingerprint::{Occasion, hash_numbers, mix, type_hash};
 pub(crate) use fold::{Verdict, fold, fold_into, guard};
 pub(crate) use items::{Item, Needs, Tally};
 pub(crate) use membership::{Joint, Membership, Phase, StepMark};
-pub(crate) use operators::{Rule, Way};
+pub(crate) use operators::{Rule, Way, unequal};
 pub(crate) use record::{Address, Payload, Tag, damaged, read_words};
 pub(crate) use share::{Mine, Subgroup};
 pub(crate) use split::{Handover, run_split};
@@ -65,7 +65,7 @@ pub(crate) use tenant::{
 };
 pub(crate) use value::{
     AsElements, AsValue, Codec, decode, decode_into, decode_next, decode_plain, encode, encode_next, is_fixed,
-    owned_bytes,
+    join_numbers, numbers_len, owned_bytes, section_of,
 };
 pub(crate) use watch::{Clash, How, Party, permutes};
 

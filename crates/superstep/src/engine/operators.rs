@@ -91,6 +91,13 @@ pub trait Combine<T>: Copy + Send + Sync + 'static {
         false
     }
 
+    /// Whether it combines vectors element by element and cannot refuse any element, so that pieces can be combined for
+    /// themselves.
+    #[doc(hidden)]
+    fn is_by_element(&self) -> bool {
+        false
+    }
+
     /// What tells it from another one of the same type, the same in every process.
     #[doc(hidden)]
     fn mark(&self) -> u64 {
@@ -346,11 +353,15 @@ pub(super) fn refuse(kind: ErrorKind, message: String) -> ! {
     std::panic::resume_unwind(Box::new(Error::new(kind, message)))
 }
 
+/// What an error says of vectors of different lengths.
+pub(crate) fn unequal(lower: usize, higher: usize) -> String {
+    format!("vectors of {lower} and of {higher} elements cannot be combined")
+}
+
 impl<T, C: Combine<T>> Combine<Vec<T>> for Each<C> {
     fn combine(&self, acc: &mut Vec<T>, with: &Vec<T>) {
         if acc.len() != with.len() {
-            let message = format!("vectors of {} and of {} elements cannot be combined", acc.len(), with.len());
-            refuse(ErrorKind::CombineMismatch, message);
+            refuse(ErrorKind::CombineMismatch, unequal(acc.len(), with.len()));
         }
         for (acc, with) in acc.iter_mut().zip(with) {
             self.0.combine(acc, with);
@@ -364,6 +375,10 @@ impl<T, C: Combine<T>> Combine<Vec<T>> for Each<C> {
     fn may_fail(&self) -> bool {
         // Where elements are folded, vectors may differ in length.
         self.0.rule() == Rule::Fold || self.0.may_fail()
+    }
+
+    fn is_by_element(&self) -> bool {
+        self.0.rule() == Rule::Fold && !self.0.may_fail()
     }
 
     fn mark(&self) -> u64 {

@@ -250,7 +250,7 @@ impl Core {
     fn forward(&self, met: &Met<'_>) -> Result {
         for (number, placed) in self.log.items.borrow_mut().collective_mut().iter_mut().enumerate() {
             let (mut outbox, circle) = (self.wire.outbox.borrow_mut(), self.wire.circle());
-            placed.item.forward(number as u32, &mut outbox, &**circle, met.left);
+            placed.item.forward(number as u32, &mut outbox, &**circle, met.left)?;
         }
         // The questions that came with the first trays are still to be answered: these come in trays of their own.
         self.exchange_and_deliver(met.stayed)

@@ -10,6 +10,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use std::{
     any::{Any, type_name},
     mem::needs_drop,
+    ops::Range,
 };
 
 /// What shared variables, messages and arguments may be: anything that can be cloned, sent and encoded.
@@ -137,6 +138,52 @@ pub(crate) fn owned_bytes<T: Value>(value: &T, most: usize) -> usize {
         }
     });
     any.downcast_ref::<String>().map_or_else(|| super::scale::weigh(value, most), String::len)
+}
+
+/// How many elements a vector of numbers has; `None` if the value is something else.
+pub(crate) fn numbers_len<T: Value>(value: &T) -> Option<usize> {
+    let any: &dyn Any = value;
+    for_numbers!(Number => {
+        if const { can_be::<T, Vec<Number>>() }
+            && let Some(numbers) = any.downcast_ref::<Vec<Number>>()
+        {
+            return Some(numbers.len());
+        }
+    });
+    None
+}
+
+/// Some elements of a vector of numbers; of something else all of it.
+pub(crate) fn section_of<T: Value>(value: &T, range: Range<usize>) -> T {
+    let (any, mut section): (&dyn Any, _) = (value, None::<T>);
+    let found: &mut dyn Any = &mut section;
+    for_numbers!(Number => {
+        if const { can_be::<T, Vec<Number>>() }
+            && let (Some(numbers), Some(found)) =
+                (any.downcast_ref::<Vec<Number>>(), found.downcast_mut::<Option<Vec<Number>>>())
+        {
+            *found = Some(numbers[range.clone()].to_vec());
+        }
+    });
+    section.unwrap_or_else(|| value.clone())
+}
+
+/// Makes one vector of numbers of several, of which there is at least one; of something else it takes the first.
+pub(crate) fn join_numbers<T: Value>(mut pieces: Vec<T>) -> T {
+    let any: &mut dyn Any = &mut pieces;
+    for_numbers!(Number => {
+        if const { can_be::<T, Vec<Number>>() }
+            && let Some(pieces) = any.downcast_mut::<Vec<Vec<Number>>>()
+        {
+            let mut whole = Vec::new();
+            fabric::make_room(&mut whole, pieces.iter().map(Vec::len).sum());
+            for piece in &*pieces {
+                whole.extend_from_slice(piece);
+            }
+            pieces[0] = whole;
+        }
+    });
+    pieces.swap_remove(0)
 }
 
 /// Whether values of a type all have the same length, and travel as they lie in memory.

@@ -49,6 +49,7 @@ mod leaving;
 mod leaving_traffic;
 mod lengths;
 mod long_puts;
+mod long_reductions;
 mod outcomes;
 mod paged;
 mod paged_coherence;
