@@ -17,6 +17,7 @@ pub(super) fn hold(stage: &mut Stage, sizes: &Sizes) -> Result<(), Failure> {
             .std("one sweep, one thread", || single::prefix(terms))
             .rayon("two sweeps over chunks", || rayon::prefix::two_sweeps(terms))
             .superstep("two sweeps and `prefix`", || superstep::prefix::two_sweeps(terms))
+            .superstep("`scan_mut`", || superstep::prefix::scan_in_place(terms))
             .superstep("`scan`, into a new array", || superstep::prefix::scan(terms));
         stage.hold(contest)?;
     }

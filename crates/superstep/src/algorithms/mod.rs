@@ -47,6 +47,7 @@
 //! | [`sort`], [`sort_by`], [`sort_by_key`], [`sort_unstable`] | 3 | n / p + max(64 p, 4096) | n / p for digits, (n / p) log n |
 //! | [`is_sorted`] | 1 | 2 p | n / p |
 //! | [`scan`], [`scan_exclusive`] | 2 | with the boundary | 2 n / p |
+//! | [`scan_mut`], [`scan_exclusive_mut`] | 1 | with the boundary | 2 n / p |
 //! | [`segmented_scan`] | 2 | with the boundary | 2 n / p |
 //! | [`reduce_array`], [`count`], [`find_first`] | 1 | with the boundary | n / p |
 //! | [`min_max`], [`arg_max`] | 1 | 2 p | n / p |
@@ -110,7 +111,7 @@ pub use partition::{partition, partition_vec};
 pub use permutation::{random_permutation, random_permutation_vec};
 pub use rebalance::{rebalance, rebalance_vec};
 pub use reduce::{count, count_vec, reduce_array, reduce_vec};
-pub use scan::{scan, scan_exclusive, scan_exclusive_vec, scan_vec};
+pub use scan::{scan, scan_exclusive, scan_exclusive_mut, scan_exclusive_vec, scan_mut, scan_vec};
 pub use segmented::{segmented_scan, segmented_scan_vec};
 pub use sort::{
     sort, sort_by, sort_by_key, sort_by_key_vec, sort_by_vec, sort_unstable, sort_unstable_by, sort_unstable_by_key,

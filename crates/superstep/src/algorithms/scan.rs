@@ -94,6 +94,27 @@ fn scan_array<T: Element + Value, D: Distribution, C: Combine<T>>(
     out
 }
 
+/// The same in place.
+#[track_caller]
+fn scan_in_place<T: Element + Value, D: Distribution, C: Combine<T>>(
+    g: &mut Group,
+    a: &Array<T, D>,
+    op: C,
+    own: Own,
+    none: &dyn Fn() -> T,
+) {
+    let run = run_of(g, a);
+    let (before, site) = (before_run(g, &run, op), Location::caller());
+    check(g, a, site);
+    let mut sweep = Sweep { before, op: &op, own, none };
+    if a.is_in_order() {
+        return g.operate(site, || sweep.go_on(&mut a.local_mut()));
+    }
+    let mut values = run.into_vec();
+    g.operate(site, || sweep.go_on(&mut values));
+    put_runs(g, a, 0, &array_starts(g, a), &values);
+}
+
 #[track_caller]
 fn scan_run<T: Value, C: Combine<T>>(
     g: &mut Group,
@@ -167,6 +188,54 @@ pub fn scan_exclusive<T: Element + Value + Default, D: Distribution, C: Combine<
     op: C,
 ) -> Array<T, D> {
     scan_array(g, a, op, Own::Out, &nothing(op))
+}
+
+/// Scans like [`scan`], in place: each element becomes what all up to it combine to. Collective.
+///
+/// ```
+/// use superstep::{Block, Config, Sum, algorithms};
+///
+/// let sums = Config::new().procs(3).run(|g| {
+///     let a = g.array::<u64, Block>(5);
+///     a.forall_mut(|i, x| *x = i as u64);
+///     algorithms::scan_mut(g, &a, Sum);
+///     g.step(|s| s.mirror(&a, ..))
+/// });
+/// assert_eq!(sums.unwrap(), [0, 1, 3, 6, 10]);
+/// ```
+///
+/// # Cost
+///
+/// 1 step; 2 steps and 2 n / p g more if the array does not lie in order.
+///
+/// # Panics
+///
+/// If another group made the array, or if it is borrowed. An operator that panics leaves some elements as they were.
+#[track_caller]
+pub fn scan_mut<T: Element + Value, D: Distribution, C: Combine<T>>(g: &mut Group, a: &Array<T, D>, op: C) {
+    scan_in_place(g, a, op, Own::In, &never);
+}
+
+/// Scans like [`scan_exclusive`], in place; see [`scan_mut`]. Collective.
+///
+/// ```
+/// use superstep::{Config, Cyclic, Sum, algorithms};
+///
+/// let places = Config::new().procs(3).run(|g| {
+///     let a = g.array::<u64, Cyclic>(4);
+///     a.local_mut().fill(2);
+///     algorithms::scan_exclusive_mut(g, &a, Sum);
+///     g.step(|s| s.mirror(&a, ..))
+/// });
+/// assert_eq!(places.unwrap(), [0, 2, 4, 6]);
+/// ```
+#[track_caller]
+pub fn scan_exclusive_mut<T: Element + Value + Default, D: Distribution, C: Combine<T>>(
+    g: &mut Group,
+    a: &Array<T, D>,
+    op: C,
+) {
+    scan_in_place(g, a, op, Own::Out, &nothing(op));
 }
 
 /// Scans the vectors of all processors, one behind the other; each value gets what all up to it combine to. Collective.

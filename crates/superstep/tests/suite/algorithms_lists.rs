@@ -60,6 +60,11 @@ impl OfArrays for Scans {
         assert_eq!(algorithms::reduce_array(g, &a, Sum), sum);
         assert_eq!(algorithms::reduce_array(g, &a, Max), numbers.iter().copied().max());
         assert_eq!(algorithms::reduce_array(g, &a, Any), numbers.first().copied());
+        let b = array_of(g, d, &list);
+        algorithms::scan_mut(g, &b, compose);
+        assert_eq!(all(g, &b), expected);
+        algorithms::scan_exclusive_mut(g, &a, Product);
+        assert_eq!(all(g, &a), all(g, &out));
     }
 }
 

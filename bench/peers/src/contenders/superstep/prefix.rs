@@ -31,3 +31,16 @@ pub(crate) fn scan(terms: &[i64]) -> Result<Sample> {
         Sample::of_answer(seconds, digest(sums.global(0).unwrap_or(0), sums.local().iter().copied()))
     })
 }
+
+pub(crate) fn scan_in_place(terms: &[i64]) -> Result<Sample> {
+    on_all(|g| {
+        let array = g.array::<i64, Block>(terms.len());
+        let mut sweep = || {
+            array.forall_mut(|at, term| *term = terms[at]);
+            timed(g, |g| algorithms::scan_mut(g, &array, Sum))
+        };
+        sweep();
+        let (seconds, ()) = sweep();
+        Sample::of_answer(seconds, digest(array.global(0).unwrap_or(0), array.local().iter().copied()))
+    })
+}
