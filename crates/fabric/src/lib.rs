@@ -39,6 +39,7 @@ mod scarcity;
 mod secret;
 pub mod settings;
 pub mod sight;
+pub mod signals;
 pub mod sim;
 mod spares;
 mod system;

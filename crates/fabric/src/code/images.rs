@@ -32,7 +32,7 @@ impl Images {
 }
 
 /// A number for the build of the executable.
-pub(crate) fn program() -> u64 {
+pub fn program() -> u64 {
     let mut images = Images::default();
     images.refresh();
     // The system lists it first.

@@ -28,5 +28,5 @@ mod pointer;
 pub use directory::{Description, Refusal, place_of};
 pub(crate) use directory::{adopt, hold, secret};
 pub use entry::{Act, Entry, Task};
-pub(crate) use images::program;
+pub use images::program;
 pub use pointer::{Pointer, Shape, Three, Two};

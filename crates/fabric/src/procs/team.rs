@@ -15,6 +15,7 @@ use crate::{
     failure::Failure,
     mapping::Mapping,
     sight::{Pen, hold_sightings, monitor},
+    signals,
     system::{self, without_signals},
     threads::{self, pool},
 };
@@ -211,7 +212,7 @@ fn hold() -> impl Sized {
     threads::cores();
     threads::finds_fences();
     system::allowed();
-    (code::hold(), monitor::hold(), hold_sightings(), pool::hold(), system::hold_exits())
+    (code::hold(), monitor::hold(), hold_sightings(), pool::hold(), signals::hold(), system::hold_exits())
 }
 
 /// Lets the processes of a team copy each other's memory, where the system asks for leave.

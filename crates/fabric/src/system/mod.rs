@@ -17,6 +17,9 @@
 //! 9. `is_root` says whether the process has the rights of root.
 //! 10. `read_at` and `write_at` do so at an offset, which nobody else's calls move. `sync_names` waits until the disk
 //!     has the names in a folder.
+//! 11. `catch` has a function called when a signal asks for a save, and another when one asks the process to end, but
+//!     for a signal of which the program makes something else. `release` puts back what was. Under Windows and in Miri
+//!     no signal comes.
 //!
 //! Linux and macOS also tell the name of the host, a text for the machine and its start, and whether another process
 //! lives, and take signals one by one.
@@ -52,7 +55,9 @@ pub use offsets::{read_at, sync_names, write_at};
 #[cfg(all(target_os = "linux", not(miri)))]
 pub(crate) use unix::hold_exits;
 #[cfg(all(unix, not(miri)))]
-pub(crate) use unix::{at_exit, exit_now, flush_streams, host_name, map, unmap, without_signals};
+pub(crate) use unix::{
+    Caught, at_exit, catch, exit_now, flush_streams, host_name, map, release, unmap, without_signals,
+};
 
 #[cfg(miri)]
 pub use miri::is_root;
@@ -79,15 +84,15 @@ pub(crate) use without::{advise_huge, bind, fence_all, offers_fence, step_aside}
 #[cfg(all(windows, not(miri)))]
 pub(crate) use {
     heap::{map, unmap},
-    windows::{at_exit, exit_now, flush_streams, list_images, own_task, without_signals},
+    windows::{Caught, at_exit, catch, exit_now, flush_streams, list_images, own_task, release, without_signals},
 };
 
 #[cfg(miri)]
 pub(crate) use {
     heap::{map, unmap},
     miri::{
-        allowed, at_exit, exit_now, flush_streams, hold_exits, host_name, is_alive, list_images, machine, map_shared,
-        own_task, unmap_shared, without_signals,
+        Caught, allowed, at_exit, catch, exit_now, flush_streams, hold_exits, host_name, is_alive, list_images,
+        machine, map_shared, own_task, release, unmap_shared, without_signals,
     },
 };
 

@@ -2,7 +2,8 @@
 //!
 //! # Invariants
 //!
-//! - **Q1** A `sigset_t` is made of integers: zeros are a value of it.
+//! - **Q1** A `sigset_t` is made of integers, and a `sigaction` of these and of addresses that may be null: zeros are
+//!   a value of both.
 //! - **Q2** A call reads and writes no more than the value behind the pointer it is handed, which lives in the caller,
 //!   and null where it allows null.
 
@@ -136,6 +137,41 @@ pub(crate) fn flush_streams() {
 pub fn is_root() -> bool {
     // SAFETY: it takes nothing and cannot fail.
     unsafe { libc::geteuid() == 0 }
+}
+
+/// The signals that were caught, and what each did before.
+pub(crate) struct Caught(Vec<(c_int, libc::sigaction)>);
+
+/// Has `save` called on SIGUSR1, and `end` on the first SIGTERM; a second one ends the process as ever. Signals that do
+/// not end a process now are left alone: the program, or who started it, has said so.
+pub(crate) fn catch(save: extern "C" fn(c_int), end: extern "C" fn(c_int)) -> Caught {
+    let mut caught = Vec::new();
+    let signals =
+        [(libc::SIGUSR1, save, libc::SA_RESTART), (libc::SIGTERM, end, libc::SA_RESTART | libc::SA_RESETHAND)];
+    for (signal, call, flags) in signals {
+        // SAFETY: Q1.
+        let mut before = unsafe { zeroed::<libc::sigaction>() };
+        // SAFETY: Q2.
+        let code = unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut before) };
+        if code != 0 || before.sa_sigaction != libc::SIG_DFL {
+            continue;
+        }
+        let mut now = before;
+        (now.sa_sigaction, now.sa_flags) = (call as libc::sighandler_t, flags);
+        // SAFETY: Q2. The function takes a number, and its caller promises that it may run at any moment.
+        if unsafe { libc::sigaction(signal, &raw const now, null_mut()) } == 0 {
+            caught.push((signal, before));
+        }
+    }
+    Caught(caught)
+}
+
+/// Lets signals do again what they did before they were caught.
+pub(crate) fn release(caught: &Caught) {
+    for (signal, before) in &caught.0 {
+        // SAFETY: Q2.
+        unsafe { libc::sigaction(*signal, std::ptr::from_ref(before), null_mut()) };
+    }
 }
 
 /// The name of this host, or nothing.
