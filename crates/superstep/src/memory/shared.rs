@@ -3,7 +3,8 @@
 use super::copy::Copy;
 use crate::{
     engine::{
-        Combine, Group, Item, Lease, Needs, Pending, Phase, Step, Tenant, Value, decode, hash_numbers, mix, type_hash,
+        Combine, Core, Group, Item, Lease, Needs, Pending, Phase, Step, Tenant, Value, decode, hash_numbers, mix,
+        type_hash,
     },
     error::{ErrorKind, Result},
 };
@@ -166,6 +167,11 @@ impl<T: Value> Shared<T> {
         self.keep_before(&copy);
         self.copy.keep(&copy);
         copy
+    }
+
+    /// Refuses another group than the one that made it.
+    pub(crate) fn check_home(&self, core: &Core, site: &Location<'_>) -> Result {
+        core.check_member(&self.core, "variable", site)
     }
 
     /// In the body of a subgroup's step, sees to it that the write goes with that step if it does not close (X6).

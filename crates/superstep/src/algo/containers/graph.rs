@@ -42,9 +42,9 @@ use std::{marker::PhantomData, ops::Range, panic::Location};
 /// assert_eq!(reached.unwrap().concat(), [4, 6, 8]);
 /// ```
 pub struct Graph<V: 'static, E: 'static> {
-    home: Home,
-    part: Object<Part<V, E>>,
-    blocks: Blocks,
+    pub(super) home: Home,
+    pub(super) part: Object<Part<V, E>>,
+    pub(super) blocks: Blocks,
 }
 
 impl Group {

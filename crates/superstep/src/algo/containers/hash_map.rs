@@ -29,8 +29,8 @@ use std::{hash::Hash, marker::PhantomData, panic::Location};
 /// assert_eq!(counts.unwrap(), [(5, Some(3)); 2]);
 /// ```
 pub struct HashMap<K: 'static, V: 'static> {
-    home: Home,
-    part: Object<Table<K, V>>,
+    pub(super) home: Home,
+    pub(super) part: Object<Table<K, V>>,
 }
 
 impl Group {

@@ -23,6 +23,7 @@ mod blocks;
 mod graph;
 mod hash_map;
 mod home;
+mod packing;
 mod table;
 mod update;
 mod vector;
@@ -31,6 +32,7 @@ mod walk;
 
 pub use graph::Graph;
 pub use hash_map::HashMap;
+pub(crate) use packing::Packed;
 pub use vector::Vector;
 pub use vertex::{Edge, Vertex};
 pub use walk::Walk;

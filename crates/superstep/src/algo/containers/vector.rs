@@ -13,10 +13,10 @@ use fabric::code::Two;
 use std::{cell::RefCell, marker::PhantomData, ops::Range, panic::Location};
 
 /// What one processor has.
-struct Part<T> {
-    values: Vec<T>,
+pub(super) struct Part<T> {
+    pub(super) values: Vec<T>,
     /// How many of them have an index; the rest was pushed since.
-    settled: usize,
+    pub(super) settled: usize,
 }
 
 /// A vector that lies spread over the processors of a group, and can grow.
@@ -39,8 +39,8 @@ struct Part<T> {
 /// assert_eq!(sums.unwrap(), [(285, 13); 3]);
 /// ```
 pub struct Vector<T: 'static> {
-    home: Home,
-    part: Object<Part<T>>,
+    pub(super) home: Home,
+    pub(super) part: Object<Part<T>>,
     /// The first index of each processor, and behind them the length.
     starts: RefCell<Vec<usize>>,
 }

@@ -2,7 +2,7 @@
 
 use super::part::Part;
 use crate::{
-    engine::{Element, Group, Lease, Occasion, Tally, Tenant as _, damaged, type_hash},
+    engine::{Core, Element, Group, Lease, Occasion, Tally, Tenant as _, damaged, type_hash},
     error::{ErrorKind, Result},
     memory::{
         making::make,
@@ -176,6 +176,11 @@ impl<T: Element> Area<T> {
     #[track_caller]
     pub fn local_mut(&self) -> RefMut<'_, [T]> {
         self.part.owned.lend_mut(&self.core, Location::caller(), &|| self.part.describe())
+    }
+
+    /// Refuses another group than the one that made it.
+    pub(crate) fn check_home(&self, core: &Core, site: &Location<'_>) -> Result {
+        core.check_member(&self.core, "area", site)
     }
 
     /// Refuses a section that member `of`'s part does not have.

@@ -2,7 +2,7 @@
 
 use super::{access::Paged, layout::Layout};
 use crate::{
-    engine::{Address, AsElements, Codec, Element, Item, Payload, Pending, Step, Tag, damaged, hash_numbers},
+    engine::{Address, AsElements, Codec, Core, Element, Item, Payload, Pending, Step, Tag, damaged, hash_numbers},
     error::{Error, ErrorKind, Result},
     memory::whole::Whole,
 };
@@ -93,8 +93,7 @@ impl<T: Element, const N: usize> Whole for Paged<T, N> {
 
     fn bring(&self, step: &Step, root: usize, site: &'static Location<'static>) -> Result<Option<Pending<Vec<T>>>> {
         let core = &step.core;
-        core.check_member(&self.core, "paged array", site)?;
-        self.check_whole(site)?;
+        self.check_home(core, site)?;
         core.check_rank(root, site)?;
         let (mut mine, is_root) = (Vec::new(), step.rank() == root);
         for block in self.owned() {
@@ -121,6 +120,12 @@ impl<T: Element, const N: usize> Whole for Paged<T, N> {
 }
 
 impl<T: Element, const N: usize> Paged<T, N> {
+    /// Refuses another group than the one that made it, and one of which an owner has left.
+    pub(crate) fn check_home(&self, core: &Core, site: &Location<'_>) -> Result {
+        core.check_member(&self.core, "paged array", site)?;
+        self.check_whole(site)
+    }
+
     /// Refuses to communicate about an array of which an owner has left.
     pub(super) fn check_whole(&self, site: &Location<'_>) -> Result {
         let Some(rank) = self.part.lost.get() else { return Ok(()) };
