@@ -6,6 +6,9 @@ pub mod arrays {}
 #[doc = include_str!("../guide/bsplib.md")]
 pub mod bsplib {}
 
+#[doc = include_str!("../guide/checkpoints.md")]
+pub mod checkpoints {}
+
 #[doc = include_str!("../guide/checks.md")]
 pub mod checks {}
 

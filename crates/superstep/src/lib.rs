@@ -51,6 +51,8 @@
 //!   each other's: [`send`](Epoch::send), [`call`](Epoch::call), [`ask`](Epoch::ask). [`Volatile`] variables are read
 //!   and written by all at any time of it. [`containers`] are built of these: vectors, hash maps and graphs.
 //! - [`algorithms`] work on whole arrays, and on a vector of each processor: sort, scan, filter, group and join by key.
+//! - [`files`] are read and written by all at once, and a [checkpoint](guide::checkpoints) lets a program go on where
+//!   another run of it was.
 //! - [`Error`] says in one line what went wrong, where, and what to do; a body may return its own, and
 //!   [`guide::errors`] shows what becomes of it.
 //! - Guides lead here [from rayon](guide::rayon), [from MPI](guide::mpi) and [from BSPlib](guide::bsplib), and say how

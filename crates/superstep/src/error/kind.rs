@@ -93,6 +93,8 @@ pub enum ErrorKind {
 
     /// A file cannot be read or written, or does not hold what was asked for.
     File,
+    /// A signal has asked the program to end, and its [checkpoint](crate::files::Checkpoint) is saved.
+    AskedToEnd,
 
     /// A handle names an object that was dropped, or that is of another type.
     HandleMismatch,

@@ -37,6 +37,20 @@ fn blocks<T: Element, D: Distribution, const N: usize>(
     g.try_array_with(a.shape(), Block::new())
 }
 
+/// A copy that lies in one stretch on each processor, where parts of the array lie in many short ones. Collective.
+#[track_caller]
+pub(super) fn straightened<T: Element, D: Distribution, const N: usize>(
+    g: &mut Group,
+    a: &Array<T, D, N>,
+) -> Result<Option<Array<T, Block, N>>> {
+    if !is_fine(g, a)? {
+        return Ok(None);
+    }
+    let straight = blocks(g, a)?;
+    g.try_step(|s| s.assign(&straight, a))?;
+    Ok(Some(straight))
+}
+
 /// Where the elements of an array lie in a file, and how.
 #[derive(Clone, Copy)]
 pub(super) struct Placed {
@@ -93,12 +107,10 @@ pub(super) fn write<T: Element, D: Distribution, const N: usize>(
     a: &Array<T, D, N>,
 ) -> Result {
     a.check_whole(g.core(), Location::caller())?;
-    if is_fine(g, a)? {
-        let straight = blocks(g, a)?;
-        g.try_step(|s| s.assign(&straight, a))?;
-        return write_parts(g, path, head, &straight);
+    match straightened(g, a)? {
+        Some(straight) => write_parts(g, path, head, &straight),
+        None => write_parts(g, path, head, a),
     }
-    write_parts(g, path, head, a)
 }
 
 #[track_caller]

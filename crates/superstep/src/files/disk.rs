@@ -35,6 +35,11 @@ pub fn plan_fault(planned: Option<(u64, Fault)>) -> u64 {
     CALLS.replace(0)
 }
 
+/// What is planned for this thread, which has nothing planned from now on: for a thread that works in its place.
+pub(super) fn take_plan() -> Option<(u64, Fault)> {
+    PLANNED.take()
+}
+
 /// The fault of the call at hand, if there is to be one.
 fn strike() -> io::Result<Option<Fault>> {
     CALLS.set(CALLS.get() + 1);
@@ -172,6 +177,23 @@ pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
 
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     again(|_| fs::remove_file(path))
+}
+
+/// Makes a folder, and those that it is in, unless they are there.
+pub(super) fn make_folder(path: &Path) -> io::Result<()> {
+    again(|_| fs::create_dir_all(path))
+}
+
+/// The names in a folder, in no order; those that are no text are nobody's here.
+pub(super) fn names_in(folder: &Path) -> io::Result<Vec<String>> {
+    let entries = again(|_| fs::read_dir(folder))?;
+    let names = entries.map(|entry| entry.map(|entry| entry.file_name().into_string().ok()));
+    names.filter_map(Result::transpose).collect()
+}
+
+/// Removes a folder in which there is nothing.
+pub(super) fn remove_folder(path: &Path) -> io::Result<()> {
+    again(|_| fs::remove_dir(path))
 }
 
 /// The folder that a path is in.

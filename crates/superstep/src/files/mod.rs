@@ -1,4 +1,4 @@
-//! Files: arrays, lines, records, matrices and graphs in, and arrays and lines out.
+//! Files: arrays, lines, records, matrices and graphs in, arrays and lines out, and [checkpoints](Checkpoint).
 //!
 //! Every call is collective. Each processor reads or writes its own part at its place in the file, so no processor ever
 //! holds all of it; every process must see the file under the same path. A file that is written has another name until
@@ -15,6 +15,7 @@
 //! | records of a fixed size | [`read_records`] | |
 //! | matrices of `MatrixMarket`, `.mtx` | [`read_matrix`] | |
 //! | graphs, `.el`, and with weights, `.wel` | [`read_edges`], [`read_weighted_edges`] | |
+//! | what a program needs to go on | [`restore`](Checkpoint::restore) | [`save`](Checkpoint::save) |
 //!
 //! ```
 //! use superstep::{Block, Config, Cyclic};
@@ -46,9 +47,12 @@
 
 mod arrays;
 mod aside;
+mod checkpoint;
 mod disk;
 mod edges;
 mod header;
+#[doc(hidden)]
+pub mod inspect;
 mod lines;
 mod market;
 mod npy;
@@ -58,6 +62,7 @@ mod share;
 mod together;
 mod words;
 
+pub use checkpoint::{Checkpoint, Each, One, Save};
 #[doc(hidden)]
 pub use disk::{Fault, plan_fault};
 pub use lines::Lines;

@@ -1,0 +1,145 @@
+//! The folders that generations are in.
+
+use super::{
+    super::{
+        disk::{self, File},
+        together::{Trouble, named},
+    },
+    manifest::{Flaw, Manifest},
+};
+use std::path::{Path, PathBuf};
+
+const MANIFEST: &str = "manifest.json";
+/// What a manifest is called while it is written.
+const MANIFEST_PART: &str = ".manifest.json.part";
+const GENERATION: &str = "generation-";
+/// What the folder of a subgroup is called, before its number.
+const GROUP: &str = "group-";
+/// How many generations are kept.
+const KEPT: usize = 2;
+/// Nobody has more in a manifest; a longer one is none.
+const LONGEST: u64 = 1 << 32;
+
+/// Where a group has its generations.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    /// The folder itself.
+    pub path: PathBuf,
+}
+
+impl Folder {
+    /// That of the group with this path, of those that save in `dir`: the root group has `dir` itself.
+    pub(super) fn of_group(dir: &Path, group: &str) -> Self {
+        let path = group.split('/').skip(1).fold(dir.to_owned(), |path, id| path.join(format!("{GROUP}{id}")));
+        Self { path }
+    }
+
+    /// Those of subgroups that have saved here, by number.
+    pub fn subgroups(&self) -> Result<Vec<Self>, Trouble> {
+        let mut ids: Vec<usize> =
+            self.names()?.iter().filter_map(|name| name.strip_prefix(GROUP)?.parse().ok()).collect();
+        ids.sort_unstable();
+        Ok(ids.iter().map(|id| Self { path: self.path.join(format!("{GROUP}{id}")) }).collect())
+    }
+
+    fn names(&self) -> Result<Vec<String>, Trouble> {
+        named(disk::names_in(&self.path), "read", &self.path)
+    }
+
+    /// Where a generation lies.
+    pub fn generation(&self, number: u64) -> PathBuf {
+        self.path.join(format!("{GENERATION}{number:06}"))
+    }
+
+    /// The numbers of all generations, the newest first, those without a manifest as well.
+    pub(super) fn numbers(&self) -> Result<Vec<u64>, Trouble> {
+        let names = self.names()?;
+        let mut numbers: Vec<u64> =
+            names.iter().filter_map(|name| name.strip_prefix(GENERATION)?.parse().ok()).collect();
+        numbers.sort_unstable_by(|a, b| b.cmp(a));
+        Ok(numbers)
+    }
+
+    fn has_manifest(&self, number: u64) -> Result<bool, Trouble> {
+        let path = self.generation(number);
+        Ok(named(disk::names_in(&path), "read", &path)?.iter().any(|name| name == MANIFEST))
+    }
+
+    /// The numbers of those that were saved to the end, the newest first, and of those that were not.
+    pub fn saved(&self) -> Result<(Vec<u64>, Vec<u64>), Trouble> {
+        let (mut saved, mut begun) = (Vec::new(), Vec::new());
+        for number in self.numbers()? {
+            let list = if self.has_manifest(number)? { &mut saved } else { &mut begun };
+            list.push(number);
+        }
+        Ok((saved, begun))
+    }
+
+    /// What a generation says that it holds.
+    pub fn manifest(&self, number: u64) -> Result<Manifest, Flaw> {
+        let path = self.generation(number).join(MANIFEST);
+        let read = || {
+            let file = File::open(&path)?;
+            let len = file.len()?.min(LONGEST);
+            let mut text = vec![0; len as usize];
+            file.read(&mut text, 0).map(|()| text)
+        };
+        let text = named(read(), "read", &path).map_err(Flaw::Damaged)?;
+        Manifest::parse(&text)
+    }
+
+    /// Makes the folder of the next generation, with empty files of these names.
+    pub(super) fn begin(&self, files: &[String]) -> Result<u64, Trouble> {
+        let number = self.numbers()?.first().map_or(1, |last| last + 1);
+        let path = self.generation(number);
+        let make = || {
+            disk::make_folder(&path)?;
+            files.iter().try_for_each(|file| File::create(&path.join(file)).map(drop))
+        };
+        let made = named(make(), "written", &path);
+        if made.is_err() {
+            self.remove(number);
+        }
+        made.map(|()| number)
+    }
+
+    /// Makes a generation count, when all that it holds is on the disk.
+    pub(super) fn complete(&self, number: u64, manifest: &Manifest) -> Result<(), Trouble> {
+        let (path, text) = (self.generation(number), manifest.text());
+        let write = || {
+            disk::sync_folder(&path)?;
+            let part = path.join(MANIFEST_PART);
+            let file = File::create(&part)?;
+            file.write(text.as_bytes(), 0)?;
+            file.sync()?;
+            disk::rename(&part, &path.join(MANIFEST))?;
+            disk::sync_folder(&path)?;
+            disk::sync_folder(&self.path)
+        };
+        named(write(), "written", &path)
+    }
+
+    /// Removes the generations before this one that nobody needs: those that were not saved to the end or are damaged,
+    /// and whole ones beyond those that are kept. What cannot be removed stays until the next time.
+    pub(super) fn clean(&self, newest: u64, damaged: &[u64]) {
+        let Ok((saved, begun)) = self.saved() else { return };
+        let is_whole = |number: &&u64| !damaged.contains(number) && **number <= newest;
+        let kept: Vec<u64> = saved.iter().filter(is_whole).take(KEPT).copied().collect();
+        for number in saved.into_iter().chain(begun).filter(|number| *number < newest && !kept.contains(number)) {
+            self.remove(number);
+        }
+    }
+
+    /// Removes a generation: first what makes it count.
+    pub(super) fn remove(&self, number: u64) {
+        let path = self.generation(number);
+        let remove = || {
+            let mut names = disk::names_in(&path)?;
+            names.sort_by_key(|name| name != MANIFEST);
+            names.iter().try_for_each(|name| disk::remove(&path.join(name)))?;
+            disk::remove_folder(&path)
+        };
+        // Whatever is left of it does not count.
+        let _ = remove();
+    }
+}

@@ -1,0 +1,91 @@
+//! Writes what a processor keeps, here or in a thread of its own.
+
+use super::{
+    super::{
+        disk::{self, File},
+        together::{Trouble, named},
+    },
+    manifest::Piece,
+    save::Copied,
+};
+use std::{path::PathBuf, thread::JoinHandle};
+
+/// Longer pieces have several checksums, so that several processors can check them.
+const LONGEST: usize = 64 << 20;
+
+/// What is to be written: where, and what of each file.
+pub(super) struct Work {
+    pub(super) rank: usize,
+    pub(super) folder: PathBuf,
+    pub(super) files: Vec<(String, Copied)>,
+}
+
+/// The pieces of each file, as they were written.
+pub(super) type Written = Vec<Vec<Piece>>;
+
+impl Work {
+    /// Writes all of it, and waits until the disk has it.
+    pub(super) fn run(self) -> Result<Written, Trouble> {
+        let mut all = Vec::with_capacity(self.files.len());
+        for (name, Copied { pieces }) in self.files {
+            let (path, mut written) = (self.folder.join(name), Vec::new());
+            let pieces = pieces?;
+            if !pieces.is_empty() {
+                let file = named(File::reopen(&path), "written", &path)?;
+                for (offset, bytes) in pieces {
+                    for (number, bytes) in bytes.chunks(LONGEST).enumerate() {
+                        let offset = offset + (number * LONGEST) as u64;
+                        named(file.write(bytes, offset), "written", &path)?;
+                        let crc32 = crc32fast::hash(bytes);
+                        written.push(Piece { rank: self.rank, offset, len: bytes.len() as u64, crc32 });
+                    }
+                }
+                named(file.sync(), "written", &path)?;
+            }
+            all.push(written);
+        }
+        Ok(all)
+    }
+}
+
+/// Work that is done, or being done.
+pub(super) enum Writing {
+    Done(Result<Written, Trouble>),
+    Behind(JoinHandle<Result<Written, Trouble>>),
+}
+
+impl Writing {
+    /// Does the work now.
+    pub(super) fn here(work: Work) -> Self {
+        Self::Done(work.run())
+    }
+
+    /// Has the work done while the program goes on.
+    pub(super) fn behind(work: Work) -> Self {
+        let planned = disk::take_plan();
+        let go = move || {
+            disk::plan_fault(planned);
+            work.run()
+        };
+        let thread = std::thread::Builder::new().name("superstep checkpoint".into());
+        match thread.spawn(go) {
+            Ok(thread) => Self::Behind(thread),
+            Err(why) => Self::Done(Err(format!("no thread can be started that writes: {why}"))),
+        }
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        match self {
+            Self::Done(_) => true,
+            Self::Behind(thread) => thread.is_finished(),
+        }
+    }
+
+    /// Waits for the end of it.
+    pub(super) fn end(self) -> Result<Written, Trouble> {
+        match self {
+            Self::Done(outcome) => outcome,
+            Self::Behind(thread) => thread.join().unwrap_or_else(|_| Err("the thread that writes has panicked".into())),
+        }
+    }
+}
