@@ -11,13 +11,13 @@ use superstep::{
 };
 
 /// A folder of this claim's own, which all members know, and which the leader removes.
-struct Folder {
-    path: PathBuf,
+pub(crate) struct Folder {
+    pub(crate) path: PathBuf,
     is_leader: bool,
 }
 
 impl Folder {
-    fn new(g: &mut Group) -> Self {
+    pub(crate) fn new(g: &mut Group) -> Self {
         let mine = g.is_leader().then(|| {
             let number = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
             let id = format!("{}-{:?}-{number}", std::process::id(), std::thread::current().id());
@@ -51,7 +51,7 @@ impl Folder {
         g.step(|s| s.broadcast(0, mine))
     }
 
-    fn remove(self, g: &mut Group) {
+    pub(crate) fn remove(self, g: &mut Group) {
         g.step(|_| ());
         if self.is_leader {
             fs::remove_dir_all(&self.path).unwrap();
@@ -60,7 +60,7 @@ impl Folder {
 }
 
 #[track_caller]
-fn is_refused<T>(g: &mut Group, outcome: superstep::Result<T>, says: &[&str]) {
+pub(crate) fn is_refused<T>(g: &mut Group, outcome: superstep::Result<T>, says: &[&str]) {
     let error: Error = outcome.err().expect("it is refused");
     check(&error, ErrorKind::File, says);
     is_everybodys(g, &error);

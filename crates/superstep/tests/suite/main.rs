@@ -26,6 +26,8 @@ mod array_sections;
 mod array_whole;
 mod array_writes;
 mod arrays;
+mod checkpoint_faults;
+mod checkpoints;
 mod claims;
 mod collectives;
 mod conflicts;

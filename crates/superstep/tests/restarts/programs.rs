@@ -1,0 +1,91 @@
+//! The programs that the tests start.
+
+use std::{env, process::exit};
+use superstep::{
+    Block, Group, Result, Sum,
+    files::{Fault, One, plan_fault},
+};
+
+/// How many turns the loop has.
+pub(crate) const TURNS: usize = 12;
+
+/// Runs the program that the environment names, and ends the process as a program of its own would.
+#[test]
+#[ignore = "a program that the other tests start"]
+fn program() {
+    let name = env::var("SUPERSTEP_TEST_PROGRAM").expect("a test has started this");
+    let outcome = match name.as_str() {
+        "relax" => superstep::run(|g| relax(g, true)),
+        "turns" => superstep::run(|g| relax(g, false)),
+        "waiting" => superstep::run(waiting),
+        other => panic!("there is no program {other}"),
+    };
+    if let Err(error) = outcome {
+        eprintln!("{error}");
+        exit(1);
+    }
+}
+
+fn folder() -> String {
+    env::var("SUPERSTEP_TEST_FOLDER").expect("a test has made one")
+}
+
+fn number(name: &str) -> Option<u64> {
+    env::var(name).ok().map(|text| text.parse().expect("it is a number"))
+}
+
+/// A loop whose result depends on every turn, and on their number: kept at each turn, or when it is time.
+fn relax(g: &mut Group, is_saved: bool) -> Result {
+    let (u, done) = (g.array::<f64, Block>(200), One::new(0));
+    u.forall_mut(|i, x| *x = i as f64);
+    let mut saved = g.checkpoint(folder())?;
+    saved.add("u", &u);
+    saved.add("done", &done);
+    let is_there = saved.restore(g)?;
+    say(g, &format!("began {is_there} at {}", done.get()));
+    if number("SUPERSTEP_TEST_VICTIM") == Some(g.rank() as u64) {
+        plan_fault(number("SUPERSTEP_TEST_CALL").map(|call| (call, Fault::Killed)));
+    }
+    while done.get() < TURNS {
+        let edges = g.step(|s| s.mirror(&u, ..));
+        u.forall_mut(|i, x| *x = (edges[(i + 199) % 200] + edges[i] * 1.5 + edges[(i + 1) % 200]) / 3.25);
+        done.set(done.get() + 1);
+        let has_saved = if is_saved { saved.save(g).map(|()| true)? } else { saved.turn(g)? };
+        say(g, &format!("turn {} {has_saved}", done.get()));
+    }
+    saved.finish(g)?;
+    plan_fault(None);
+    let mine = u.local().iter().fold(0u64, |digest, x| digest.rotate_left(5) ^ x.to_bits());
+    let digest = g.step(|s| s.reduce(mine, |all: &mut u64, one: &u64| *all = all.rotate_left(7) ^ one));
+    say(g, &format!("digest {digest:016x}"));
+    Ok(())
+}
+
+/// Turns until a signal ends it.
+fn waiting(g: &mut Group) -> Result {
+    let (u, turns) = (g.array::<u64, Block>(50), One::new(0u64));
+    let mut saved = g.checkpoint(folder())?;
+    saved.add("u", &u);
+    saved.add("turns", &turns);
+    if saved.restore(g)? {
+        let sum = u.local().iter().sum::<u64>();
+        let sum = g.step(|s| s.reduce(sum, Sum));
+        say(g, &format!("restored {} {}", sum == 50 * turns.get(), turns.get() > 0));
+        return Ok(());
+    }
+    say(g, &format!("pid {}", std::process::id()));
+    let mut generation = None;
+    loop {
+        u.forall_mut(|_, x| *x += 1);
+        turns.set(turns.get() + 1);
+        saved.turn(g)?;
+        if saved.generation() != generation {
+            generation = saved.generation();
+            say(g, &format!("saved {}", generation.unwrap_or_default()));
+        }
+    }
+}
+
+fn say(g: &Group, words: &str) {
+    g.leader(|| println!("{words}"));
+}
