@@ -20,6 +20,7 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Bench(Bench),
+    Inspect(Inspect),
     Probe(Probe),
     Run(run::Options),
     Soak(Soak),
@@ -93,6 +94,27 @@ pub(crate) struct Bench {
     pub(crate) fabric: Option<place::Carrier>,
     #[command(flatten)]
     pub(crate) processes: Processes,
+}
+
+/// Say what is in a checkpoint or an `.npy` file, and whether it is whole.
+///
+/// Of a checkpoint these are its generations, the newest first, and those of subgroups that have saved in the same
+/// folder. The exit code is 1 if something is damaged.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  superstep inspect saved              the generations of a checkpoint
+  superstep inspect saved --verify     and whether every byte is as it was written
+  superstep inspect u.npy --json       one JSON object")]
+pub(crate) struct Inspect {
+    /// The folder of a checkpoint, or an `.npy` file.
+    #[arg(value_name = "PATH")]
+    pub(crate) path: PathBuf,
+    /// Read all of it, and hold it against its checksums.
+    #[arg(long)]
+    pub(crate) verify: bool,
+    /// Print one JSON object per line instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Measure the parameters r, g and l of this machine in the BSP model.

@@ -7,6 +7,7 @@
 mod args;
 mod bench;
 mod failure;
+mod inspect;
 mod jsonl;
 mod number;
 mod paint;
@@ -25,6 +26,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let outcome = Args::try_parse().map_err(Failure::from).and_then(|args| match args.command {
         Command::Bench(args) => bench::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
         Command::Probe(args) => probe::run(&args),
         Command::Run(options) => run::run(&options),
         Command::Soak(args) => soak::run(&args),
