@@ -102,6 +102,7 @@ part once claims-mpi 20 "claims" "$claims --test suite -- --ignored --nocapture 
 part rounds faults-simulated 10 "" "SUPERSTEP_TEST_SEEDS=20 SUPERSTEP_TEST_SEED=\$((1 + 20 * round)) $claims --test faults -- --nocapture"
 part rounds faults-processes 175 "" "SUPERSTEP_FAULTS=20 $claims --test mayhem -- --nocapture forked && $claims --test procs"
 part rounds faults-mpi 20 "" "SUPERSTEP_FAULTS=1 $claims --test mayhem -- --nocapture --test-threads=1 of_open_mpi of_mpich && $claims --test mpi"
+part rounds restarts 20 "" "SUPERSTEP_KILLS=1000 $claims --test restarts -- --nocapture"
 part once waits 8 "" "$claims --test waits"
 part once schedules 22 "" "RUSTFLAGS='--cfg loom' cargo test --release --package superstep-fabric --lib --target-dir target/loom loom -- --include-ignored"
 part rounds schedules-tried 3 "" "SUPERSTEP_SCHEDULES=5000 RUSTFLAGS='--cfg shuttle' cargo test --release --package superstep-fabric --lib --target-dir target/shuttle shuttle"
