@@ -122,11 +122,15 @@ impl Folder {
     /// Removes the generations before this one that nobody needs: those that were not saved to the end or are damaged,
     /// and whole ones beyond those that are kept. What cannot be removed stays until the next time.
     pub(super) fn clean(&self, newest: u64, damaged: &[u64]) {
-        let Ok((saved, begun)) = self.saved() else { return };
-        let is_whole = |number: &&u64| !damaged.contains(number) && **number <= newest;
-        let kept: Vec<u64> = saved.iter().filter(is_whole).take(KEPT).copied().collect();
-        for number in saved.into_iter().chain(begun).filter(|number| *number < newest && !kept.contains(number)) {
-            self.remove(number);
+        let Ok(numbers) = self.numbers() else { return };
+        let mut kept = 0;
+        for number in numbers.into_iter().filter(|&number| number <= newest) {
+            match self.has_manifest(number) {
+                Ok(true) if kept < KEPT && !damaged.contains(&number) => kept += 1,
+                Ok(_) if number < newest => self.remove(number),
+                // What cannot be looked at stands in nobody's way.
+                _ => {}
+            }
         }
     }
 
