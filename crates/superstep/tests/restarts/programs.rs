@@ -73,6 +73,8 @@ fn waiting(g: &mut Group) -> Result {
         say(g, &format!("restored {} {}", sum == 50 * turns.get(), turns.get() > 0));
         return Ok(());
     }
+    // Signals count from the first turn on.
+    saved.turn(g)?;
     say(g, &format!("pid {}", std::process::id()));
     let mut generation = None;
     loop {

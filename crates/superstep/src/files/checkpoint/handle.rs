@@ -53,7 +53,8 @@ pub struct Checkpoint<'a> {
     /// Whether the next turn has to save, because the one that should have could not.
     is_owed: bool,
     pub(super) occasions: Occasions,
-    signals: Listening,
+    /// From the first turn on: a program that never turns is ended by a signal as any other.
+    signals: Option<Listening>,
     pub(super) generation: Option<u64>,
     pub(super) damaged: Vec<(u64, String)>,
 }
@@ -76,7 +77,7 @@ impl Group {
     /// Every process must see the folder under the same path. A subgroup saves in a folder of its own in it, named by
     /// its [path](Self::path).
     ///
-    /// As long as it is open, `SIGUSR1` asks for a save at the next [`turn`](Checkpoint::turn), and the first `SIGTERM`
+    /// From the first [`turn`](Checkpoint::turn) on `SIGUSR1` asks for a save at the next one, and the first `SIGTERM`
     /// for a last one, unless the program makes something else of these signals.
     ///
     /// ```
@@ -117,7 +118,7 @@ impl Group {
             begun: None,
             is_owed: false,
             occasions: Occasions::new(every, self),
-            signals: Listening::new(),
+            signals: None,
             generation: None,
             damaged: Vec::new(),
         })
@@ -312,7 +313,8 @@ impl<'a> Checkpoint<'a> {
     #[track_caller]
     pub fn turn(&mut self, g: &mut Group) -> Result<bool> {
         self.check(g)?;
-        let [saves, ends] = self.signals.asked().map(|count| count > 0);
+        let signals = self.signals.get_or_insert_with(Listening::new);
+        let [saves, ends] = signals.asked().map(|count| count > 0);
         let is_due = saves || g.is_leader() && self.occasions.is_due(g);
         let is_busy = self.begun.as_ref().is_some_and(|begun| !begun.writing.is_done());
         let mine = [(is_due, IS_ASKED), (ends, IS_TO_END), (is_busy, IS_BUSY)];
@@ -320,7 +322,7 @@ impl<'a> Checkpoint<'a> {
         let all = g.try_step(|s| s.reduce(mine, Or))?;
         self.is_owed |= all & IS_ASKED != 0;
         if all & IS_ASKED != 0 {
-            self.signals.saved();
+            signals.saved();
         }
         if all & IS_TO_END != 0 {
             self.save(g)?;
