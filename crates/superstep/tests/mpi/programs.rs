@@ -210,20 +210,22 @@ fn early(g: &mut Group) {
     let a = g.array::<u64, Block>(1_000_000 * g.size());
     a.forall_mut(|index, x| *x = index as u64);
     let at: Vec<usize> = (0..50_000).map(|i| i * 7919 % a.len()).collect();
-    let (area, mine) = (g.area::<u64>(50_000 * g.size()), vec![g.rank() as u64; 50_000]);
+    let (area, mine) = (g.area::<u64>(10_000 * g.size()), vec![g.rank() as u64; 5_000]);
     let values = g.step(|s| {
         let before = fabric::mpi::sent().expect("under a launcher");
         let values = s.gather(&a, &at);
         for to in (0..s.size()).filter(|&to| to != s.rank()) {
-            s.put(to, &mine, &area, 50_000 * s.rank());
-            s.put(to, &[7], &area, 50_000 * s.rank() + 1);
+            // Each of them is too short to be carried from memory to memory at the boundary; both fill a tray.
+            s.put(to, &mine, &area, 10_000 * s.rank());
+            s.put(to, &mine, &area, 10_000 * s.rank() + 5_000);
+            s.put(to, &[7], &area, 10_000 * s.rank() + 1);
         }
         println!("early {}", fabric::mpi::sent().expect("under a launcher") - before);
         values
     });
     assert!(values.iter().zip(&at).all(|(&x, &index)| x == index as u64));
     for from in (0..g.size()).filter(|&from| from != g.rank()) {
-        let part = &area.local()[50_000 * from..50_000 * (from + 1)];
+        let part = &area.local()[10_000 * from..10_000 * (from + 1)];
         assert!(part.iter().enumerate().all(|(at, &x)| x == if at == 1 { 7 } else { from as u64 }));
     }
 }
