@@ -106,58 +106,42 @@ impl Cube {
 
     /// From planes to rows: one superstep.
     fn turn(&self, g: &mut Group, values: &[Complex]) -> Vec<Complex> {
-        let [columns, rows, planes] = self.extents;
-        let (mine, here) = (self.share(planes, self.rank), self.share(rows, self.rank));
-        let parts = (0..self.size).map(|to| {
-            let theirs = self.share(rows, to);
-            let mut part = Vec::with_capacity(theirs.len() * mine.len() * columns);
-            for row in theirs {
-                for plane in 0..mine.len() {
-                    let at = (plane * rows + row) * columns;
-                    part.extend_from_slice(&values[at..at + columns]);
-                }
-            }
-            part
-        });
-        let parts: Vec<Vec<Complex>> = parts.collect();
-        let parts = g.step(|s| s.exchange(parts));
-        let mut turned = vec![[0.0; 2]; here.len() * planes * columns];
-        for (from, part) in parts.iter().enumerate() {
-            let share = self.share(planes, from);
-            for (row, part) in part.chunks_exact((share.len() * columns).max(1)).enumerate() {
-                let at = (row * planes + share.start) * columns;
-                turned[at..at + part.len()].copy_from_slice(part);
-            }
-        }
-        turned
+        let [_, rows, planes] = self.extents;
+        self.swap(g, values, [planes, rows])
     }
 
     /// From rows to planes: one superstep.
     fn turn_back(&self, g: &mut Group, values: &[Complex]) -> Vec<Complex> {
-        let [columns, rows, planes] = self.extents;
-        let (mine, here) = (self.share(rows, self.rank), self.share(planes, self.rank));
-        let parts = (0..self.size).map(|to| {
-            let theirs = self.share(planes, to);
-            let mut part = Vec::with_capacity(theirs.len() * mine.len() * columns);
-            for plane in theirs {
-                for row in 0..mine.len() {
-                    let at = (row * planes + plane) * columns;
+        let [_, rows, planes] = self.extents;
+        self.swap(g, values, [rows, planes])
+    }
+
+    /// Swaps two directions of these extents, of which the first is dealt out to the processors, and then the second.
+    fn swap(&self, g: &mut Group, values: &[Complex], [first, second]: [usize; 2]) -> Vec<Complex> {
+        let columns = self.extents[0];
+        let mine = self.share(first, self.rank).len();
+        let part = |to: usize| {
+            let theirs = self.share(second, to);
+            let mut part = Vec::with_capacity(theirs.len() * mine * columns);
+            for there in theirs {
+                for here in 0..mine {
+                    let at = (here * second + there) * columns;
                     part.extend_from_slice(&values[at..at + columns]);
                 }
             }
             part
-        });
-        let parts: Vec<Vec<Complex>> = parts.collect();
+        };
+        let parts: Vec<Vec<Complex>> = (0..self.size).map(part).collect();
         let parts = g.step(|s| s.exchange(parts));
-        let mut turned = vec![[0.0; 2]; here.len() * rows * columns];
+        let mut swapped = vec![[0.0; 2]; self.share(second, self.rank).len() * first * columns];
         for (from, part) in parts.iter().enumerate() {
-            let share = self.share(rows, from);
-            for (plane, part) in part.chunks_exact((share.len() * columns).max(1)).enumerate() {
-                let at = (plane * rows + share.start) * columns;
-                turned[at..at + part.len()].copy_from_slice(part);
+            let share = self.share(first, from);
+            for (here, part) in part.chunks_exact((share.len() * columns).max(1)).enumerate() {
+                let at = (here * first + share.start) * columns;
+                swapped[at..at + part.len()].copy_from_slice(part);
             }
         }
-        turned
+        swapped
     }
 
     /// What each number is multiplied by when the solution goes on in time, where the cube is turned.

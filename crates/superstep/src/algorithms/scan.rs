@@ -53,6 +53,21 @@ impl<T: Value, C: Combine<T>> Sweep<'_, T, C> {
         }
         self.before = Some(sum);
     }
+
+    /// Gives the values of a run that was brought here what they get, and puts them into an array that lies as theirs.
+    #[track_caller]
+    fn put<D: Distribution>(
+        &mut self,
+        g: &mut Group,
+        out: &Array<T, D>,
+        mut values: Vec<T>,
+        site: &'static Location<'static>,
+    ) where
+        T: Element,
+    {
+        g.operate(site, || self.go_on(&mut values));
+        put_runs(g, out, 0, &array_starts(g, out), &values);
+    }
 }
 
 /// So many elements are copied at once, and then swept while they are in a cache.
@@ -88,9 +103,7 @@ fn scan_array<T: Element + Value, D: Distribution, C: Combine<T>>(
         g.operate(site, || run.with(sweep_here));
         return out;
     }
-    let mut values = run.into_vec();
-    g.operate(site, || sweep.go_on(&mut values));
-    put_runs(g, &out, 0, &array_starts(g, a), &values);
+    sweep.put(g, &out, run.into_vec(), site);
     out
 }
 
@@ -110,9 +123,7 @@ fn scan_in_place<T: Element + Value, D: Distribution, C: Combine<T>>(
     if a.is_in_order() {
         return g.operate(site, || sweep.go_on(&mut a.local_mut()));
     }
-    let mut values = run.into_vec();
-    g.operate(site, || sweep.go_on(&mut values));
-    put_runs(g, a, 0, &array_starts(g, a), &values);
+    sweep.put(g, a, run.into_vec(), site);
 }
 
 #[track_caller]

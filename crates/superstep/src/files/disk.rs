@@ -138,9 +138,8 @@ impl File {
     /// else may use this file meanwhile.
     pub(super) fn append(&self, into: &mut Vec<u8>, len: usize, offset: u64) -> io::Result<()> {
         let before = into.len();
-        (&self.0).seek(SeekFrom::Start(offset))?;
+        again(|_| (&self.0).seek(SeekFrom::Start(offset)))?;
         // What a signal interrupts goes on by itself here, and what is short does, too.
-        again(|_| Ok(()))?;
         (&self.0).take(len as u64).read_to_end(into)?;
         match into.len() - before {
             read if read == len => Ok(()),

@@ -3,8 +3,9 @@
 use crate::Folder;
 use std::{fs, path::PathBuf};
 use superstep::{
-    Config, Cyclic, ErrorKind, Fabric, Group,
-    files::{Each, One},
+    Array, Config, Cyclic, ErrorKind, Fabric, Group,
+    containers::HashMap,
+    files::{Checkpoint, Each, One},
 };
 
 /// The files of a folder, and of those in it.
@@ -13,41 +14,54 @@ fn files(folder: PathBuf) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { files(path) } else { vec![path] }).collect()
 }
 
+/// What the program keeps.
+struct Kept {
+    a: Array<u32, Cyclic>,
+    x: One<u32>,
+    mine: Each<u32>,
+    table: HashMap<u32, u32>,
+}
+
+impl Kept {
+    fn new(g: &mut Group) -> Self {
+        Self { a: g.array(9), x: One::new(0), mine: Each::new(0), table: g.hash_map() }
+    }
+
+    fn open(&self, g: &mut Group, folder: &Folder) -> superstep::Result<Checkpoint<'_>> {
+        let mut saved = g.checkpoint(&folder.0)?;
+        saved.add("a", &self.a);
+        saved.add("x", &self.x);
+        saved.add("mine", &self.mine);
+        saved.add("table", &self.table);
+        Ok(saved)
+    }
+}
+
 /// What a restore gives: the generation, and the values if they fit together.
 fn restored(g: &mut Group, folder: &Folder) -> superstep::Result<(Option<u64>, u32)> {
-    let (a, x, mine) = (g.array::<u32, Cyclic>(9), One::new(0), Each::new(0));
-    let table = g.hash_map::<u32, u32>();
-    let mut saved = g.checkpoint(&folder.0)?;
-    saved.add("a", &a);
-    saved.add("x", &x);
-    saved.add("mine", &mine);
-    saved.add("table", &table);
+    let kept = Kept::new(g);
+    let mut saved = kept.open(g, folder)?;
     saved.restore(g)?;
-    let value = x.get();
-    assert!(a.local().iter().all(|&element| element == value));
-    assert_eq!(mine.get(), value);
-    table.forall_mut(|key, entry| assert_eq!((*key, *entry), (value, value)));
-    assert_eq!(table.count(g), usize::from(value > 0));
+    let value = kept.x.get();
+    assert!(kept.a.local().iter().all(|&element| element == value));
+    assert_eq!(kept.mine.get(), value);
+    kept.table.forall_mut(|key, entry| assert_eq!((*key, *entry), (value, value)));
+    assert_eq!(kept.table.count(g), usize::from(value > 0));
     Ok((saved.generation(), value))
 }
 
 fn save(g: &mut Group, folder: &Folder, values: &[u32]) -> superstep::Result {
-    let (a, x, mine) = (g.array::<u32, Cyclic>(9), One::new(0), Each::new(0));
-    let table = g.hash_map::<u32, u32>();
-    let mut saved = g.checkpoint(&folder.0)?;
-    saved.add("a", &a);
-    saved.add("x", &x);
-    saved.add("mine", &mine);
-    saved.add("table", &table);
+    let kept = Kept::new(g);
+    let mut saved = kept.open(g, folder)?;
     for &value in values {
-        a.forall_mut(|_, element| *element = value);
-        x.set(value);
-        mine.set(value);
-        table.clear();
+        kept.a.forall_mut(|_, element| *element = value);
+        kept.x.set(value);
+        kept.mine.set(value);
+        kept.table.clear();
         g.step(|_| ());
         g.epoch(|e| {
             if e.rank() == 0 {
-                table.insert(e, value, value);
+                kept.table.insert(e, value, value);
             }
         });
         saved.save(g)?;

@@ -428,6 +428,19 @@ fn write_a_checkpoint_of_this_format() {
     println!("{}", path.display());
 }
 
+/// Misuse: the error of the second `add` ends the run, as every refusal does.
+#[test]
+fn a_name_that_is_given_twice_is_refused() {
+    let error = superstep::Config::new().procs(2).run(|g| {
+        let (folder, x) = (Folder::new(g), One::new(0));
+        let mut saved = g.checkpoint(&folder.path).unwrap();
+        folder.remove(g);
+        saved.add("x", &x);
+        saved.add("x", &x);
+    });
+    check(&error.unwrap_err(), ErrorKind::BadConfig, &["two things of a checkpoint are called `x`", "checkpoints.rs"]);
+}
+
 /// Members that name different things get one error, and do not hang.
 #[test]
 fn members_that_name_different_things_are_told() {

@@ -146,7 +146,7 @@ impl<'a> Checkpoint<'a> {
     pub fn add(&mut self, name: &str, part: &'a dyn Save) {
         if self.parts.iter().any(|(other, _)| other == name) {
             let what = format!("two things of a checkpoint are called `{name}`; give each a name of its own");
-            self.core.error(ErrorKind::BadLength, what, Location::caller()).raise();
+            self.core.error(ErrorKind::BadConfig, what, Location::caller()).raise();
         }
         let what = part.what();
         self.core.declare(mix(u64::from(crc32fast::hash(name.as_bytes())), self.parts.len() as u64));
