@@ -2,7 +2,7 @@
 
 use crate::{
     arrays::{fill, uneven},
-    check, everywhere,
+    check, everywhere, failing,
     files::{Folder, is_refused},
     is_everybodys, on_sizes,
 };
@@ -431,14 +431,16 @@ fn write_a_checkpoint_of_this_format() {
 /// Misuse: the error of the second `add` ends the run, as every refusal does.
 #[test]
 fn a_name_that_is_given_twice_is_refused() {
-    let error = superstep::Config::new().procs(2).run(|g| {
+    let named = |g: &mut Group| {
         let (folder, x) = (Folder::new(g), One::new(0));
         let mut saved = g.checkpoint(&folder.path).unwrap();
         folder.remove(g);
         saved.add("x", &x);
         saved.add("x", &x);
+    };
+    failing(&[1, 2, 3], named, |_, error| {
+        check(&error, ErrorKind::BadConfig, &["two things of a checkpoint are called `x`", "checkpoints.rs"]);
     });
-    check(&error.unwrap_err(), ErrorKind::BadConfig, &["two things of a checkpoint are called `x`", "checkpoints.rs"]);
 }
 
 /// Members that name different things get one error, and do not hang.
