@@ -62,7 +62,7 @@ part() {
 
 span=600000
 part once build 1000 "" "cargo build --release --package superstep-cli && $claims --no-run &&
-  $campaign --package superstep-bsp --package neststep --no-run &&
+  $campaign --package superstep-bsp --package neststep --package superstep-cli --no-run &&
   RUSTFLAGS='--cfg loom' cargo test --release --quiet --package superstep-fabric --lib --target-dir target/loom --no-run &&
   RUSTFLAGS='--cfg shuttle' cargo test --release --quiet --package superstep-fabric --lib --target-dir target/shuttle --no-run"
 span=$((minutes * 60 - (SECONDS - began)))
@@ -100,9 +100,9 @@ part once claims-elsewhere 15 "claims" "$claims --test suite -- --nocapture else
   $claims --test suite -- --ignored --nocapture counted_on_threads"
 part once claims-mpi 20 "claims" "$claims --test suite -- --ignored --nocapture --test-threads=1 holds_under_open_mpi holds_under_mpich"
 part rounds faults-simulated 10 "" "SUPERSTEP_TEST_SEEDS=20 SUPERSTEP_TEST_SEED=\$((1 + 20 * round)) $claims --test faults -- --nocapture"
-part rounds faults-processes 175 "" "SUPERSTEP_FAULTS=20 $claims --test mayhem -- --nocapture forked && $claims --test procs"
+part rounds faults-processes 155 "" "SUPERSTEP_FAULTS=20 $claims --test mayhem -- --nocapture forked && $claims --test procs"
 part rounds faults-mpi 20 "" "SUPERSTEP_FAULTS=1 $claims --test mayhem -- --nocapture --test-threads=1 of_open_mpi of_mpich && $claims --test mpi"
-part rounds restarts 20 "" "SUPERSTEP_KILLS=1000 $claims --test restarts -- --nocapture"
+part rounds restarts 40 "" "SUPERSTEP_KILLS=250 $claims --test restarts -- --nocapture && SUPERSTEP_KILLS=24 $campaign --package superstep-cli --test restarts -- --nocapture"
 part once waits 8 "" "$claims --test waits"
 part once schedules 22 "" "RUSTFLAGS='--cfg loom' cargo test --release --package superstep-fabric --lib --target-dir target/loom loom -- --include-ignored"
 part rounds schedules-tried 3 "" "SUPERSTEP_SCHEDULES=5000 RUSTFLAGS='--cfg shuttle' cargo test --release --package superstep-fabric --lib --target-dir target/shuttle shuttle"

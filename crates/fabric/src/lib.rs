@@ -60,6 +60,6 @@ pub use plain::Plain;
 pub use region::{Flat, Loan, Reach, Refused, Region};
 pub use sight::{Limits, Pen};
 pub use spares::{Spares, fitting};
-pub use system::{is_root, read_at, sync_names, write_at};
+pub use system::{give_way, is_root, read_at, sync_names, write_at};
 pub use touches::{Touch, Use, first_clash};
 pub use tray::Tray;

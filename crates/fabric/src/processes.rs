@@ -18,7 +18,7 @@ use std::{
     ptr::null_mut,
 };
 
-/// A signal that asks a program to end.
+/// A signal that asks something of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// Somebody pressed Ctrl-C.
@@ -27,10 +27,12 @@ pub enum Signal {
     Terminate,
     /// The terminal is gone.
     HangUp,
+    /// What the program needs to go on is to be saved.
+    Save,
 }
 
 impl Signal {
-    const ALL: [Self; 3] = [Self::Interrupt, Self::Terminate, Self::HangUp];
+    const ALL: [Self; 4] = [Self::Interrupt, Self::Terminate, Self::HangUp, Self::Save];
 
     /// The kernel's number for it.
     pub fn number(self) -> i32 {
@@ -38,6 +40,7 @@ impl Signal {
             Self::Interrupt => libc::SIGINT,
             Self::Terminate => libc::SIGTERM,
             Self::HangUp => libc::SIGHUP,
+            Self::Save => libc::SIGUSR1,
         }
     }
 
@@ -61,6 +64,8 @@ fn action(signal: i32) -> Option<libc::sigaction> {
 pub enum Caught {
     /// A process that this one has started has ended or stopped.
     Child,
+    /// The signal that asks for a save.
+    Save,
     /// A signal to end.
     Ending {
         /// Which one.
@@ -70,7 +75,7 @@ pub enum Caught {
     },
 }
 
-/// The signals to end, and the one that tells of a child, held back so that they can be waited for.
+/// The signals to end and to save, and the one that tells of a child, held back so that they can be waited for.
 #[derive(Clone)]
 pub struct Signals {
     held: libc::sigset_t,
@@ -86,8 +91,8 @@ impl Signals {
         let mut before = held;
         // SAFETY: Q2.
         unsafe { libc::sigemptyset(&raw mut held) };
-        let to_end = Signal::ALL.into_iter().filter(|signal| !signal.is_ignored()).map(Signal::number);
-        for number in to_end.chain([libc::SIGCHLD]) {
+        let asking = Signal::ALL.into_iter().filter(|signal| !signal.is_ignored()).map(Signal::number);
+        for number in asking.chain([libc::SIGCHLD]) {
             // SAFETY: Q2.
             unsafe { libc::sigaddset(&raw mut held, number) };
         }
@@ -106,8 +111,10 @@ impl Signals {
             match system::wait_signal(&self.held) {
                 Ok((libc::SIGCHLD, _)) => return Ok(Caught::Child),
                 Ok((number, is_from_kernel)) => {
-                    if let Some(signal) = Signal::ALL.into_iter().find(|signal| signal.number() == number) {
-                        return Ok(Caught::Ending { signal, is_from_kernel });
+                    match Signal::ALL.into_iter().find(|signal| signal.number() == number) {
+                        Some(Signal::Save) => return Ok(Caught::Save),
+                        Some(signal) => return Ok(Caught::Ending { signal, is_from_kernel }),
+                        None => {}
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -45,7 +45,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         if options.verbose {
             eprintln!("{}", line.quoted());
         }
-        let ended = watch::watch(&line, labels)?;
+        let ended = watch::watch(&line, labels, launcher)?;
         let is_lost = ended.is_lost(launcher) || (note.take() && !ended.is_told);
         if !is_lost || ended.code == 0 || again == restarts {
             return Ok(ExitCode::from(ended.code));

@@ -1,6 +1,7 @@
 //! Watching over what was started until it ends.
 //!
 //! 1. A signal to end is passed on, and what was started decides what comes of it; this command waits.
+//!    SIGUSR1, by which a program is asked for a checkpoint, is passed on as well.
 //! 2. If this command is killed outright, what was started gets SIGTERM.
 //! 3. Where there is no terminal, what was started leads a process group of its own, and signals go to all of it. At a
 //!    terminal it stays in this command's, so that Ctrl-C, Ctrl-Z, `fg` and questions for passwords work as for any
@@ -8,7 +9,7 @@
 //! 4. The exit code is that of what was started, or 128 and the signal that killed it, as shells have it. Launchers
 //!    that were told to end exit with whatever comes first, even 0, so the code is 128 and that signal then.
 
-use super::{labels::Labels, line::Line, restart::Ended};
+use super::{labels::Labels, launcher::Kind, line::Line, restart::Ended};
 use crate::failure::Failure;
 use fabric::processes::{self, Caught, Signal, Signals};
 use std::{
@@ -29,7 +30,7 @@ const LAST_WORDS: Duration = Duration::from_secs(30);
 const ONCE_IN: Duration = Duration::from_secs(1);
 
 /// Starts it, and says how it has ended.
-pub(super) fn watch(line: &Line, labels: Option<Labels>) -> Result<Ended, Failure> {
+pub(super) fn watch(line: &Line, labels: Option<Labels>, launcher: Option<Kind>) -> Result<Ended, Failure> {
     let lost = |error: io::Error| Failure::Failed(format!("{} was lost: {error}", line.starts().display()));
     let signals = Signals::hold().map_err(lost)?;
     let has_own_group = File::open("/dev/tty").is_err();
@@ -47,7 +48,7 @@ pub(super) fn watch(line: &Line, labels: Option<Labels>) -> Result<Ended, Failur
         Failure::Failed(format!("{} could not be started: {why}", line.starts().display()))
     })?;
     let all_is_said = labels.map(|labels| relay(&mut child, labels));
-    let (status, told) = wait(&mut child, &signals, has_own_group).map_err(lost)?;
+    let (status, told) = wait(&mut child, &signals, has_own_group, launcher).map_err(lost)?;
     if let Some(all_is_said) = all_is_said {
         // It ends when both copies have; nothing is ever sent.
         if all_is_said.recv_timeout(LAST_WORDS) == Err(mpsc::RecvTimeoutError::Timeout) {
@@ -83,14 +84,31 @@ fn relay(child: &mut Child, labels: Labels) -> mpsc::Receiver<()> {
 }
 
 /// Waits for its end, and tells which signal it was last told to end by.
-fn wait(child: &mut Child, signals: &Signals, has_own_group: bool) -> io::Result<(ExitStatus, Option<Signal>)> {
+fn wait(
+    child: &mut Child,
+    signals: &Signals,
+    has_own_group: bool,
+    launcher: Option<Kind>,
+) -> io::Result<(ExitStatus, Option<Signal>)> {
     let mut last: Option<(Signal, Instant)> = None;
     loop {
         // Its end is held back until it is waited for, so none is missed.
         if let Some(status) = child.try_wait()? {
             return Ok((status, last.map(|(signal, _)| signal)));
         }
-        let Caught::Ending { signal, is_from_kernel } = signals.wait()? else { continue };
+        let (signal, is_from_kernel) = match signals.wait()? {
+            Caught::Ending { signal, is_from_kernel } => (signal, is_from_kernel),
+            Caught::Save if launcher == Some(Kind::Mpich) => {
+                eprintln!("superstep: mpiexec of MPICH keeps SIGUSR1 to itself; send it to a process of the program");
+                continue;
+            }
+            Caught::Save => {
+                // Other launchers hand it on to every process by themselves.
+                let _ = processes::send(child, Signal::Save, false);
+                continue;
+            }
+            Caught::Child => continue,
+        };
         // Ctrl-C reaches a whole job, but when a terminal is closed only the leader of its session hears of it.
         let is_there_already = signal == Signal::Interrupt && is_from_kernel && !has_own_group;
         let is_again = last.is_some_and(|(other, at)| other == signal && at.elapsed() < ONCE_IN);

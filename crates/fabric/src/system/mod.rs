@@ -9,6 +9,7 @@
 //!    does not, both sides of a pair need a full fence.
 //! 4. `bind` binds a thread to a core, and `step_aside` moves it to another one. Where the system lets nobody choose,
 //!    both do nothing.
+//!    `give_way` lets other threads go before the calling one, where that can be said of one thread.
 //! 5. `own_task` is the system's number of the calling thread, and not 0.
 //! 6. `without_signals` does something while no signal reaches the calling thread.
 //! 7. `at_exit` lets a function be called when the process ends, the last one first, with the code if the system tells
@@ -18,8 +19,8 @@
 //! 10. `read_at` and `write_at` do so at an offset, which nobody else's calls move. `sync_names` waits until the disk
 //!     has the names in a folder.
 //! 11. `catch` has a function called when a signal asks for a save, and another when one asks the process to end, but
-//!     for a signal of which the program makes something else. `release` puts back what was. Under Windows and in Miri
-//!     no signal comes.
+//!     for a signal of which the program makes something else; a function of its own for saves is called as well.
+//!     `release` puts back what was. Under Windows and in Miri no signal comes.
 //!
 //! Linux and macOS also tell the name of the host, a text for the machine and its start, and whether another process
 //! lives, and take signals one by one.
@@ -59,12 +60,16 @@ pub(crate) use unix::{
     Caught, at_exit, catch, exit_now, flush_streams, host_name, map, release, unmap, without_signals,
 };
 
+#[cfg(all(target_os = "linux", not(miri)))]
+pub use linux::give_way;
 #[cfg(miri)]
 pub use miri::is_root;
 #[cfg(all(unix, not(miri)))]
 pub use unix::is_root;
 #[cfg(all(windows, not(miri)))]
 pub use windows::is_root;
+#[cfg(any(target_os = "macos", windows, miri))]
+pub use without::give_way;
 
 #[cfg(all(target_os = "linux", not(miri)))]
 pub(crate) use {

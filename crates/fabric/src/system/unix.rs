@@ -9,10 +9,13 @@
 
 use crate::lock::lock;
 use std::{
-    ffi::c_int,
+    ffi::{c_int, c_void},
     mem::zeroed,
     ptr::{NonNull, null_mut},
-    sync::Mutex,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
 };
 
 /// Maps so many zeros on a border, which is a power of two and at least a page; nothing where there is no such memory.
@@ -143,7 +146,8 @@ pub fn is_root() -> bool {
 pub(crate) struct Caught(Vec<(c_int, libc::sigaction)>);
 
 /// Has `save` called on SIGUSR1, and `end` on the first SIGTERM; a second one ends the process as ever. Signals that do
-/// not end a process now are left alone: the program, or who started it, has said so.
+/// not end a process now are left alone: the program, or who started it, has said so. But MPICH calls a function of its
+/// own on SIGUSR1, and whatever was called before is called after `save`.
 pub(crate) fn catch(save: extern "C" fn(c_int), end: extern "C" fn(c_int)) -> Caught {
     let mut caught = Vec::new();
     let signals =
@@ -153,17 +157,50 @@ pub(crate) fn catch(save: extern "C" fn(c_int), end: extern "C" fn(c_int)) -> Ca
         let mut before = unsafe { zeroed::<libc::sigaction>() };
         // SAFETY: Q2.
         let code = unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut before) };
-        if code != 0 || before.sa_sigaction != libc::SIG_DFL {
+        let is_called = before.sa_sigaction != libc::SIG_DFL && before.sa_sigaction != libc::SIG_IGN;
+        let is_shared = is_called && signal == libc::SIGUSR1;
+        if code != 0 || before.sa_sigaction != libc::SIG_DFL && !is_shared {
             continue;
         }
         let mut now = before;
         (now.sa_sigaction, now.sa_flags) = (call as libc::sighandler_t, flags);
+        if is_shared {
+            SAVE.store(call as usize, Ordering::Relaxed);
+            BEFORE.store(before.sa_sigaction, Ordering::Relaxed);
+            TAKES_MORE.store(before.sa_flags & libc::SA_SIGINFO != 0, Ordering::Relaxed);
+            let both: Full = save_and_pass_on;
+            (now.sa_sigaction, now.sa_flags) = (both as libc::sighandler_t, flags | libc::SA_SIGINFO);
+        }
         // SAFETY: Q2. The function takes a number, and its caller promises that it may run at any moment.
         if unsafe { libc::sigaction(signal, &raw const now, null_mut()) } == 0 {
             caught.push((signal, before));
         }
     }
     Caught(caught)
+}
+
+/// A function that is told all there is to say about a signal.
+type Full = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+
+/// The function that is called for a save, the one that was called before, and whether that one is a [`Full`] one.
+static SAVE: AtomicUsize = AtomicUsize::new(0);
+static BEFORE: AtomicUsize = AtomicUsize::new(0);
+static TAKES_MORE: AtomicBool = AtomicBool::new(false);
+
+/// Asks for a save, and then does what was done before.
+extern "C" fn save_and_pass_on(signal: c_int, about: *mut libc::siginfo_t, context: *mut c_void) {
+    for (function, takes_more) in [(&SAVE, false), (&BEFORE, TAKES_MORE.load(Ordering::Relaxed))] {
+        let function = function.load(Ordering::Relaxed) as *const ();
+        if takes_more {
+            // SAFETY: it is the address of such a function, written before this one could be called.
+            let call = unsafe { std::mem::transmute::<*const (), Full>(function) };
+            call(signal, about, context);
+        } else {
+            // SAFETY: as above.
+            let call = unsafe { std::mem::transmute::<*const (), extern "C" fn(c_int)>(function) };
+            call(signal);
+        }
+    }
 }
 
 /// Lets signals do again what they did before they were caught.

@@ -1,4 +1,5 @@
-//! What a system does that has no huge pages to ask for, no fence for all cores, and no cores to choose from.
+//! What a system does that has no huge pages to ask for, no fence for all cores, no cores to choose
+//! from, and no threads that come after others.
 
 pub(crate) fn advise_huge(_: *mut u8, _: usize) {}
 
@@ -14,3 +15,5 @@ pub(crate) fn fence_all() {
 pub(crate) fn bind(_: Option<usize>) {}
 
 pub(crate) fn step_aside() {}
+
+pub fn give_way() {}

@@ -4,6 +4,7 @@ use crate::{
     Folder,
     launched::{Job, Outcome, is_alive, signal},
     programs::TURNS,
+    random::Random,
 };
 use std::{env, fmt::Write as _};
 
@@ -127,14 +128,4 @@ fn a_program_goes_on_with_another_number_of_processors() {
     assert!(outcome.line("began").starts_with("began true"), "{outcome:?}");
     // It computes element by element, so how many have done that does not show.
     assert_eq!(outcome.line("digest"), undisturbed(3));
-}
-
-/// Small numbers that one seed decides.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % end
-    }
 }

@@ -12,6 +12,7 @@ mod kills;
 mod launched;
 mod occasions;
 mod programs;
+mod random;
 
 use std::{
     env, fs,

@@ -36,6 +36,8 @@ fn number(name: &str) -> Option<u64> {
 
 /// A loop whose result depends on every turn, and on their number: kept at each turn, or when it is time.
 fn relax(g: &mut Group, is_saved: bool) -> Result {
+    // Whoever kills a process has to find it.
+    println!("process {}", std::process::id());
     let (u, done) = (g.array::<f64, Block>(200), One::new(0));
     u.forall_mut(|i, x| *x = i as f64);
     let mut saved = g.checkpoint(folder())?;
@@ -57,7 +59,7 @@ fn relax(g: &mut Group, is_saved: bool) -> Result {
     plan_fault(None);
     let mine = u.local().iter().fold(0u64, |digest, x| digest.rotate_left(5) ^ x.to_bits());
     let digest = g.step(|s| s.reduce(mine, |all: &mut u64, one: &u64| *all = all.rotate_left(7) ^ one));
-    say(g, &format!("digest {digest:016x}"));
+    say(g, &format!("digest {digest:016x} of {}", g.size()));
     Ok(())
 }
 

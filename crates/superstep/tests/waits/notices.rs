@@ -106,8 +106,10 @@ fn a_wait_that_is_too_long_is_everybodys_error_if_asked_for() {
         for told in outcome.lines("told") {
             assert!(told.ends_with(" Stalled"), "{name}: {outcome:?}");
         }
-        let says = "for processor 1, last seen ";
-        assert!(outcome.says("error Stalled processor ") && outcome.says(says), "{name}: {outcome:?}");
+        // On a slow machine others may be late as well, and the first of them is named before it.
+        let is_named = outcome.says("for processor 1, last seen ")
+            || outcome.says("for processor 0, last seen ") && outcome.says("; also not waiting: 1");
+        assert!(outcome.says("error Stalled processor ") && is_named, "{name}: {outcome:?}");
     }
 }
 
