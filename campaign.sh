@@ -89,6 +89,7 @@ whole_minutes() {
 random="$claims --test random -- --nocapture"
 part rounds random-simulated 265 "" "SUPERSTEP_RANDOM_CASES=20000 twice $random simulated_processors"
 part rounds random-threads 40 "" "SUPERSTEP_RANDOM_CASES=5000 $random threads_are"
+part rounds random-long 15 "" "SUPERSTEP_TEST_LONG=1 SUPERSTEP_RANDOM_CASES=2000 $random simulated_processors"
 part rounds random-processes 28 "" "SUPERSTEP_RANDOM_CASES=2000 $random processes_are"
 part rounds random-mistakes 20 "" "SUPERSTEP_RANDOM_CASES=1000 $random a_mistake_ends"
 part rounds random-conflicts 5 "with a conflict" "SUPERSTEP_RANDOM_CASES=1000 $random conflicts_are"

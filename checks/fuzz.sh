@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Hands every decoder bytes that nobody would have sent, and libbsp sequences of calls, right and wrong.
+# `long` is `runs` where all data is long, and takes the ways of its own that long data has.
 # Usage: checks/fuzz.sh [seconds for each target] [target...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-20}
 shift || true
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(packets pulse hosts variables runs files sequences)
+[ ${#targets[@]} -gt 0 ] || targets=(packets pulse hosts variables runs long files sequences)
 
 # What cannot be had fails the run.
 rustc +nightly --version >/dev/null 2>&1 || rustup toolchain install nightly --profile minimal ||
@@ -23,6 +24,11 @@ for target in "${targets[@]}"; do
   [ "$target" != sequences ] || continue
   echo "== $target for $seconds s"
   grown=$(mktemp -d)
+  unset SUPERSTEP_TEST_LONG
+  if [ "$target" = long ]; then
+    export SUPERSTEP_TEST_LONG=1
+    target=runs
+  fi
   mkdir -p "fuzz/corpus/$target"
   # What is found is kept in fuzz/artifacts. The corpus that is committed stays as it is; what is new goes elsewhere.
   cargo +nightly fuzz run --features libfuzzer "$target" "$grown" "fuzz/corpus/$target" -- -max_total_time="$seconds" -malloc_limit_mb=0 \

@@ -78,7 +78,7 @@ fn arrays(g: &mut Group) {
     let _ = g.step(|s| s.mirror(&c, ..));
 }
 
-/// Batches that are long enough to go from memory to memory.
+/// Batches, puts and vectors that are long enough to go from memory to memory, and in pieces.
 fn carried(g: &mut Group) {
     let me = g.rank() as u32;
     let a = g.array::<u32, Block>(40_000);
@@ -88,6 +88,11 @@ fn carried(g: &mut Group) {
         s.scatter(&a, &places, &vec![me; 20_000], Sum);
     });
     let _ = g.step(|s| s.gather(&a, &places));
+    let (area, to) = (g.area::<u32>(30_000), next(g));
+    let _ = g.step(|s| {
+        s.put(to, &vec![me; 20_000], &area, 5_000);
+        s.reduce(vec![me; 20_000], Each(Sum))
+    });
 }
 
 fn paged(g: &mut Group) {

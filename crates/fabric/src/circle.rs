@@ -83,8 +83,13 @@ pub trait Meetings {
     /// whether there was anything.
     fn take(&mut self, from: usize, into: &mut Tray) -> bool;
 
-    /// Whether [`carry`](Self::carry) moves memory between the members: no two of them share any.
+    /// Whether [`carry`](Self::carry) moves memory between members that share none, and there are such.
     fn carries(&self) -> bool {
+        false
+    }
+
+    /// Whether a member may share memory with some of the others and not with all: the same for every member.
+    fn is_mixed(&self) -> bool {
         false
     }
 

@@ -35,7 +35,7 @@ pub(crate) struct MessageCircle<L> {
     said: Vec<u8>,
     heard: Melded,
     told: Melded,
-    is_apart: bool,
+    is_parted: bool,
     counting: Counting,
 }
 
@@ -63,7 +63,7 @@ impl<L: Link> MessageCircle<L> {
     }
 
     fn new(route: Route<L>) -> Self {
-        let (local, is_apart) = (route.local(), route.is_apart());
+        let (local, is_parted) = (route.local(), route.is_parted());
         Self {
             route,
             local,
@@ -74,7 +74,7 @@ impl<L: Link> MessageCircle<L> {
             said: Vec::new(),
             heard: Melded::default(),
             told: Melded::default(),
-            is_apart,
+            is_parted,
             counting: Counting::default(),
         }
     }
@@ -297,7 +297,11 @@ impl<L: Link> Meetings for MessageCircle<L> {
     }
 
     fn carries(&self) -> bool {
-        self.is_apart
+        self.is_parted
+    }
+
+    fn is_mixed(&self) -> bool {
+        self.route.is_mixed()
     }
 
     fn carry(&mut self, out: &[(usize, &[u8])], into: &mut [(usize, &mut [u8])]) -> Result<(), Failure> {

@@ -137,12 +137,14 @@ impl<L: Link> Route<L> {
         (members.len() > 1).then(|| local.join(name, &members, self.rank - first))
     }
 
-    /// Whether no two members share memory. All members must agree, so it is about every two of them.
-    pub(super) fn is_apart(&self) -> bool {
-        let mut processes: Vec<usize> = self.members.iter().map(|&member| self.process(member)).collect();
-        processes.sort_unstable();
-        let is_apart = |&member: &usize| member == self.members[self.rank] || !self.mailroom().link.shares(member);
-        processes.windows(2).all(|two| two[0] != two[1]) && self.members.iter().all(is_apart)
+    /// Whether two members share no memory. Then there is such a one for every member, so all of them agree.
+    pub(super) fn is_parted(&self) -> bool {
+        (0..self.members.len()).any(|other| other != self.rank && !self.shares(other))
+    }
+
+    /// Whether processes have several processors each.
+    pub(super) fn is_mixed(&self) -> bool {
+        self.terminal.per_process > 1
     }
 
     pub(super) fn shares(&self, other: usize) -> bool {

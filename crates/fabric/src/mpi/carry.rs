@@ -13,34 +13,57 @@ use crate::{
 };
 use std::ffi::c_int;
 
-const TO_PLACE: c_int = 0x57;
+/// The first tag of such pieces. There is one for every two threads, of the source and of the target, and so few threads
+/// that every MPI has as many tags.
+const TO_PLACE: c_int = 0x100;
+const THREADS_MAX: usize = 128;
+
+/// One end of a way between two threads of two processes.
+#[derive(Clone, Copy)]
+pub(super) struct Way {
+    /// The processor at the other end, and its process.
+    other: usize,
+    process: usize,
+    tag: c_int,
+}
+
+impl Way {
+    /// The way from thread `thread` of this process to a processor, or back from it; none if a process has too many
+    /// threads, of which there are `threads` in each.
+    pub(super) fn new(thread: usize, other: usize, threads: usize, is_back: bool) -> Option<Self> {
+        let (mine, theirs) = (thread, other % threads);
+        let (source, target) = if is_back { (theirs, mine) } else { (mine, theirs) };
+        let tag = TO_PLACE + (source * threads + target) as c_int;
+        (threads <= THREADS_MAX).then_some(Self { other, process: other / threads, tag })
+    }
+}
 
 impl Endpoint {
-    /// Sends all of `out` and receives all of `into`, by the numbers of processes, and returns when all is done.
+    /// Sends all of `out` and receives all of `into`, and returns when all is done.
     ///
     /// What is borrowed is in MPI's hands meanwhile (P3), so this does not return before, whatever happens: when the
     /// run has failed and the other side never comes, the process ends.
     pub(super) fn carry(
         &self,
-        out: &[(usize, &[u8])],
-        into: &mut [(usize, &mut [u8])],
+        out: &[(Way, &[u8])],
+        into: &mut [(Way, &mut [u8])],
         alarm: &dyn Alarm,
     ) -> Result<(), Failure> {
         let mut requests: Vec<(Request, Option<(usize, usize)>)> = Vec::new();
         let mut state = lock(&self.state);
-        for (from, place) in into {
+        for (Way { other, process, tag }, place) in into {
             for piece in place.chunks_mut(PIECE) {
                 let len = piece.len();
                 // SAFETY: P3: `into` is borrowed until this returns, and that is when the request is done.
-                let request = unsafe { self.mpi.receive(piece, Some(*from), TO_PLACE) };
-                requests.push((request, Some((*from, len))));
+                let request = unsafe { self.mpi.receive(piece, Some(*process), *tag) };
+                requests.push((request, Some((*other, len))));
             }
         }
-        for (to, bytes) in out {
+        for (Way { process: to, tag, .. }, bytes) in out {
             for piece in bytes.chunks(PIECE) {
                 state.sent += 1;
                 // SAFETY: P3: `out` is borrowed until this returns.
-                requests.push((unsafe { self.mpi.send(piece, *to, TO_PLACE) }, None));
+                requests.push((unsafe { self.mpi.send(piece, *to, *tag) }, None));
             }
         }
         drop(state);

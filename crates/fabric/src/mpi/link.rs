@@ -1,6 +1,7 @@
 //! One processor's end of what carries packets between processes of MPI.
 
 use super::{
+    carry::Way,
     endpoint::{Endpoint, SHORT},
     header::Header,
     launcher,
@@ -141,9 +142,13 @@ impl Link for MpiLink {
         })
     }
 
-    /// Threads of one process could not tell each other's pieces apart.
     fn carry(&mut self, out: &[(usize, &[u8])], into: &mut [(usize, &mut [u8])]) -> Option<Result<(), Failure>> {
-        (self.slots.len() == 1).then(|| self.endpoint.carry(out, into, &*self.local_alarm))
+        let threads = self.slots.len();
+        let way = |other: usize, is_back: bool| Way::new(self.number % threads, other, threads, is_back);
+        let out = out.iter().map(|&(to, bytes)| Some((way(to, false)?, bytes))).collect::<Option<Vec<_>>>()?;
+        let into = into.iter_mut().map(|(from, place)| Some((way(*from, true)?, &mut **place)));
+        let mut into = into.collect::<Option<Vec<_>>>()?;
+        Some(self.endpoint.carry(&out, &mut into, &*self.local_alarm))
     }
 
     fn pause(&mut self) -> Result<(), Failure> {

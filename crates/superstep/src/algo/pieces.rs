@@ -14,9 +14,6 @@ use crate::{
 use fabric::tree;
 use std::ops::Range;
 
-/// From how many bytes on a vector is combined in pieces.
-pub(super) const LONG_BYTES: usize = 64 << 10;
-
 /// What a record brings.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {

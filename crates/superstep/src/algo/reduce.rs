@@ -1,13 +1,13 @@
 //! Reductions and prefixes: values that are combined with the boundary (R4).
 
 use super::{
-    pieces::{LONG_BYTES, Pieces},
+    pieces::Pieces,
     verb::{AtRoot, Verb, verbs},
 };
 use crate::{
     engine::{
         Combine, Item, Needs, Outbox, Payload, Pending, Step, Value, damaged, decode, encode, flags, fold, fold_into,
-        mix, numbers_len, owned_bytes, unequal,
+        long_bytes, mix, numbers_len, owned_bytes, unequal,
     },
     error::{Error, ErrorKind, Result},
 };
@@ -59,7 +59,7 @@ impl<V: Verb, T: Value, C: Combine<T>> Fold<V, T, C> {
         let is_apart = |rank: usize| rank != step.rank() && !step.core.wire.circle().shares(rank);
         self.is_cut =
             self.op.is_by_element() && self.value.as_ref().is_some_and(is_vector) && (0..step.size()).any(is_apart);
-        let is_long = |value: &mut T| owned_bytes(value, LONG_BYTES) >= LONG_BYTES;
+        let is_long = |value: &mut T| owned_bytes(value, long_bytes()) >= long_bytes();
         if self.is_cut
             && let Some(value) = self.value.take_if(is_long)
         {

@@ -60,12 +60,13 @@ pub(crate) use record::{Address, Payload, Tag, damaged, read_words};
 pub(crate) use share::{Mine, Subgroup};
 pub(crate) use split::{Handover, run_split};
 pub(crate) use tenant::{
-    Abandons, Answers, Attempts, Awaited, Buried, CARRIED, Carries, Carrying, Commits, Contributes, Hooks, Lends,
-    Receives, Renumbers, Round, Sends, Sent, SideChannel, Tenant, Touched, Transfers, Turns, Watches, departed, hooks,
+    Abandons, Answers, Attempts, Awaited, Buried, Carries, Carrying, Commits, Contributes, Hooks, Lends, Receives,
+    Renumbers, Round, Sends, Sent, SideChannel, Tenant, Touched, Transfers, Turns, Watches, departed, hooks,
+    long_bytes,
 };
 pub(crate) use value::{
     AsElements, AsValue, Codec, decode, decode_into, decode_next, decode_plain, encode, encode_next, is_fixed,
-    join_numbers, numbers_len, owned_bytes, section_of,
+    join_numbers, numbers_len, owned_bytes, section_of, zeros,
 };
 pub(crate) use watch::{Clash, How, Party, permutes};
 

@@ -121,6 +121,10 @@ impl Core {
         drop(registry);
         self.exchange_and_deliver(met.stayed)?;
         self.carry(Round::Transfer, met.stayed)?;
+        if met.has(flags::CARRIES) && self.wire.circle().is_mixed() {
+            // Nobody pulls out of memory into which something is still carried.
+            self.wire.circle_mut().wait()?;
+        }
         for (_, tenant) in self.registry.borrow().all(|hooks| hooks.transfers.as_ref()) {
             tenant.pull(met.left)?;
         }

@@ -5,8 +5,8 @@
 
 use super::{exchange::Outbox, fingerprint::Occasion, membership::Membership, record::Payload, watch::Clash};
 use crate::error::{Error, ErrorKind, Result};
-use fabric::Circle;
-use std::{any::Any, rc::Rc};
+use fabric::{Circle, settings};
+use std::{any::Any, num::NonZero, rc::Rc, sync::LazyLock};
 
 /// Values of the program that are over. What they do when they are dropped may name the group and what it has made, or
 /// unwind; so that happens when the boundary is over and nobody holds anything.
@@ -179,8 +179,16 @@ pub(crate) fn departed(rank: usize) -> Error {
     Error::new(ErrorKind::Departed, message)
 }
 
-/// From how many bytes on data is carried.
-pub(crate) const CARRIED: usize = 64 << 10;
+/// From how many bytes on data is long, and goes a way of its own between members that share no memory: it is carried,
+/// and vectors are combined in pieces. `SUPERSTEP_TEST_LONG` says otherwise, for tests whose data is short.
+pub(crate) fn long_bytes() -> usize {
+    const LONG_BYTES: usize = 64 << 10;
+    static CHOSEN: LazyLock<usize> = LazyLock::new(|| {
+        let chosen = settings::read("SUPERSTEP_TEST_LONG", "a number of bytes", |text| text.parse::<NonZero<_>>().ok());
+        chosen.ok().flatten().map_or(LONG_BYTES, NonZero::get)
+    });
+    *CHOSEN
+}
 
 /// When in a boundary data is carried. Who sends and who receives must agree on it, so each has heard of the other's
 /// part before the round begins.

@@ -6,7 +6,7 @@ use super::{
     puts::Puts,
 };
 use crate::{
-    engine::{Address, CARRIED, Element, Item, Payload, Pending, Step, Tag, damaged, decode_plain, flags},
+    engine::{Address, Element, Item, Payload, Pending, Step, Tag, damaged, decode_plain, flags, long_bytes},
     error::Result,
     memory::{
         owned::{left_unserved, lends_nothing},
@@ -74,7 +74,7 @@ impl Step {
         area.check_place(to, offset, values.len(), site)?;
         self.core.touch((to, area.core.number), Use::Write, (offset, 1, values.len()), site);
         let (address, bytes) = (Address::Tenant(area.core.number), size_of_val(values));
-        if bytes >= CARRIED && self.carries_to(to) {
+        if self.carries_to(to) && bytes >= long_bytes() {
             let issue = self.announce_put(to, area, offset, values.len());
             area.part.puts.borrow_mut().copy(to, issue, values);
             return Ok(());
@@ -91,7 +91,7 @@ impl Step {
         let address = Address::Tenant(area.core.number);
         if self.core.wire.circle().shares(to) {
             self.outbox().push_moved(to, address, Box::new(Given { at: offset, values }));
-        } else if size_of_val(&values[..]) >= CARRIED && self.carries_to(to) {
+        } else if self.carries_to(to) && size_of_val(&values[..]) >= long_bytes() {
             let issue = self.announce_put(to, area, offset, values.len());
             area.part.puts.borrow_mut().give(to, issue, values);
         } else {
@@ -102,7 +102,8 @@ impl Step {
 
     /// Whether long data goes to this member without a tray.
     fn carries_to(&self, to: usize) -> bool {
-        to != self.rank() && self.core.wire.circle().carries()
+        let circle = self.core.wire.circle();
+        to != self.rank() && circle.carries() && !circle.shares(to)
     }
 
     /// Tells member `to` of a put whose `len` values are carried to it, and returns its number of issue.

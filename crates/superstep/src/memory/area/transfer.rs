@@ -14,7 +14,7 @@
 
 use crate::{
     engine::{
-        Address, Awaited, CARRIED, Carrying, Element, Outbox, Sent, Tag, damaged, decode_plain, departed, read_words,
+        Address, Awaited, Carrying, Element, Outbox, Sent, Tag, damaged, decode_plain, departed, long_bytes, read_words,
     },
     error::{Error, ErrorKind, Result},
 };
@@ -135,7 +135,8 @@ impl<T: Element> Transit<T> {
         self.lent.retain_mut(|lent| {
             let shares = circle.shares(lent.to) || lent.to == circle.rank();
             let size = lent.range.len() * size_of::<T>();
-            lent.is_carried = !shares && carries && size >= CARRIED;
+            lent.is_carried = !shares && carries && size >= long_bytes();
+            outbox.carries |= lent.is_carried;
             let what = match (shares, lent.is_carried) {
                 (true, _) => word::PUT,
                 (false, true) => word::PUT_CARRIED,

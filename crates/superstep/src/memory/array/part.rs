@@ -14,8 +14,8 @@ use super::{
 };
 use crate::{
     engine::{
-        Abandons, Address, Answers, Attempts, Buried, CARRIED, Carries, Carrying, Clash, Commits, Element, How, Lends,
-        Outbox, Party, Payload, Receives, Renumbers, Round, Sends, Tag, Tenant, Watches, hooks,
+        Abandons, Address, Answers, Attempts, Buried, Carries, Carrying, Clash, Commits, Element, How, Lends, Outbox,
+        Party, Payload, Receives, Renumbers, Round, Sends, Tag, Tenant, Watches, hooks, long_bytes,
     },
     error::{Error, ErrorKind, Result, place},
     memory::owned::Owned,
@@ -223,7 +223,7 @@ impl<T: Element, M: Map> Sends for Part<T, M> {
                 delivery.batches.append(batches);
                 outbox.push_moved(to, address, delivery);
             } else {
-                let is_carried = |batch: &Batch<T>| carries && wire::length(batch) >= CARRIED;
+                let is_carried = |batch: &Batch<T>| carries && wire::length(batch) >= long_bytes();
                 let length = batches.iter().filter(|batch| !is_carried(batch)).map(wire::length).sum();
                 outbox.push_sized(to, address, Tag::Data, length, |out| wire::write_batches(batches, out, is_carried));
                 for (number, batch) in batches.drain(..).enumerate() {
