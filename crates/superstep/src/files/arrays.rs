@@ -3,14 +3,15 @@
 use super::{
     aside::Aside,
     disk::File,
-    together::{Trouble, named, together},
+    together::{named, together},
 };
 use crate::{
-    engine::{Element, Group, Or},
+    engine::{Any, Element, Group, Or},
     error::Result,
-    memory::{Array, Block, Distribution},
+    memory::{Array, Distribution},
 };
-use std::{panic::Location, path::Path};
+use fabric::try_make_room;
+use std::{io, ops::Range, panic::Location, path::Path};
 
 /// Where stretches have fewer bytes than this on the average, the array is laid out anew in memory first: a call for
 /// each of them would take longer.
@@ -28,27 +29,43 @@ fn is_fine<T: Element, D: Distribution, const N: usize>(g: &mut Group, a: &Array
     g.try_step(|s| s.reduce(mine, Or))
 }
 
-/// An array of the same shape that lies in one stretch on each processor.
-#[track_caller]
-fn blocks<T: Element, D: Distribution, const N: usize>(
-    g: &mut Group,
-    a: &Array<T, D, N>,
-) -> Result<Array<T, Block, N>> {
-    g.try_array_with(a.shape(), Block::new())
+/// The section of an array that a processor reads or writes for all: elements that follow each other in the file.
+fn section_of<const N: usize>(g: &Group, shape: [usize; N]) -> [Range<usize>; N] {
+    let mut section = shape.map(|extent| 0..extent);
+    // It is cut along the first dimension that can be cut.
+    let along = shape.iter().position(|&extent| extent > 1).unwrap_or(0);
+    let cut = |rank: usize| (shape[along] as u128 * rank as u128 / g.size() as u128) as usize;
+    section[along] = cut(g.rank())..cut(g.rank() + 1);
+    section
 }
 
-/// A copy that lies in one stretch on each processor, where parts of the array lie in many short ones. Collective.
+/// Elements of an array that follow each other in the file.
+pub(super) struct Straight<T> {
+    /// The index of the first of them.
+    pub(super) first: usize,
+    pub(super) values: Vec<T>,
+}
+
+impl<T> Straight<T> {
+    /// Values of the section that begins there.
+    fn new<const N: usize>(shape: [usize; N], section: &[Range<usize>; N], values: Vec<T>) -> Self {
+        let first = shape.iter().zip(section).fold(0, |first, (&extent, range)| first * extent + range.start);
+        Self { first, values }
+    }
+}
+
+/// This processor's share of the elements, in one stretch, where parts of the array lie in many short ones. Collective.
 #[track_caller]
 pub(super) fn straightened<T: Element, D: Distribution, const N: usize>(
     g: &mut Group,
     a: &Array<T, D, N>,
-) -> Result<Option<Array<T, Block, N>>> {
+) -> Result<Option<Straight<T>>> {
     if !is_fine(g, a)? {
         return Ok(None);
     }
-    let straight = blocks(g, a)?;
-    g.try_step(|s| s.assign(&straight, a))?;
-    Ok(Some(straight))
+    let section = section_of(g, a.shape());
+    let values = g.try_step(|s| s.mirror(a, section.clone()))?;
+    Ok(Some(Straight::new(a.shape(), &section, values)))
 }
 
 /// Where the elements of an array lie in a file, and how.
@@ -58,6 +75,18 @@ pub(super) struct Placed {
     pub(super) begin: u64,
     /// Whether the bytes of each number are in the other order; its length then.
     pub(super) turned: Option<usize>,
+}
+
+impl Placed {
+    /// Reads elements from this index on.
+    fn read<T: Element>(self, file: &File, index: usize, values: &mut [T]) -> io::Result<()> {
+        let bytes = bytemuck::cast_slice_mut(values);
+        file.read(bytes, self.begin + index as u64 * size_of::<T>() as u64)?;
+        if let Some(len) = self.turned {
+            bytes.chunks_exact_mut(len).for_each(<[u8]>::reverse);
+        }
+        Ok(())
+    }
 }
 
 /// Reads the elements of an array. Collective.
@@ -70,32 +99,26 @@ pub(super) fn read<T: Element, D: Distribution, const N: usize>(
 ) -> Result {
     a.check_whole(g.core(), Location::caller())?;
     if is_fine(g, a)? {
-        let straight = blocks(g, a)?;
-        let mine = read_parts((path, file), placed, &straight);
-        together(g, mine)?;
-        return g.try_step(|s| s.assign(a, &straight));
+        let section = section_of(g, a.shape());
+        let len = section.iter().map(Range::len).product();
+        let mut straight = Straight::new(a.shape(), &section, Vec::new());
+        let outcome = if try_make_room(&mut straight.values, len) {
+            straight.values.resize(len, T::zeroed());
+            named(placed.read(file, straight.first, &mut straight.values), "read", path)
+        } else {
+            Err(format!("there is no memory for {len} elements of {}", path.display()))
+        };
+        together(g, outcome)?;
+        return g.try_step(|s| s.update_with(a, section.clone(), &straight.values, Any));
     }
-    let mine = read_parts((path, file), placed, a);
-    together(g, mine)
-}
-
-fn read_parts<T: Element, D: Distribution, const N: usize>(
-    (path, file): (&Path, &File),
-    placed: Placed,
-    a: &Array<T, D, N>,
-) -> Result<(), Trouble> {
-    let mut outcome = Ok(());
-    let mut local = a.local_mut();
+    let (mut outcome, mut local) = (Ok(()), a.local_mut());
     a.stretches(|offset, index, count| {
         if outcome.is_ok() {
-            let bytes = bytemuck::cast_slice_mut(&mut local[offset..offset + count]);
-            outcome = file.read(bytes, placed.begin + index as u64 * size_of::<T>() as u64);
-            if let Some(len) = placed.turned {
-                bytes.chunks_exact_mut(len).for_each(<[u8]>::reverse);
-            }
+            outcome = placed.read(file, index, &mut local[offset..offset + count]);
         }
     });
-    named(outcome, "read", path)
+    drop(local);
+    together(g, named(outcome, "read", path))
 }
 
 /// Writes the elements of an array to a file that begins with `head`. Collective.
@@ -107,29 +130,19 @@ pub(super) fn write<T: Element, D: Distribution, const N: usize>(
     a: &Array<T, D, N>,
 ) -> Result {
     a.check_whole(g.core(), Location::caller())?;
-    match straightened(g, a)? {
-        Some(straight) => write_parts(g, path, head, &straight),
-        None => write_parts(g, path, head, a),
-    }
-}
-
-#[track_caller]
-fn write_parts<T: Element, D: Distribution, const N: usize>(
-    g: &mut Group,
-    path: &Path,
-    head: &[u8],
-    a: &Array<T, D, N>,
-) -> Result {
-    let size = size_of::<T>() as u64;
+    let (straight, size) = (straightened(g, a)?, size_of::<T>() as u64);
     let aside = Aside::begin(g, path, head.len() as u64 + a.len() as u64 * size)?;
     let mut outcome = if g.is_leader() { aside.write(head, 0) } else { Ok(()) };
-    let local = a.local();
-    a.stretches(|offset, index, count| {
+    let mut write = |index: usize, values: &[T]| {
         if outcome.is_ok() {
-            let bytes = bytemuck::cast_slice(&local[offset..offset + count]);
-            outcome = aside.write(bytes, head.len() as u64 + index as u64 * size);
+            outcome = aside.write(bytemuck::cast_slice(values), head.len() as u64 + index as u64 * size);
         }
-    });
-    drop(local);
+    };
+    if let Some(Straight { first, values }) = straight {
+        write(first, &values);
+    } else {
+        let local = a.local();
+        a.stretches(|offset, index, count| write(index, &local[offset..offset + count]));
+    }
     aside.finish(g, outcome)
 }

@@ -5,7 +5,7 @@
 
 use super::{
     super::{
-        arrays::{self, Placed, straightened},
+        arrays::{self, Placed, Straight, straightened},
         together::{Trouble, by_leader, together},
     },
     manifest::What,
@@ -43,7 +43,10 @@ impl<T: Element, D: Distribution, const N: usize> Save for Array<T, D, N> {
     fn copy(&self, g: &mut Group, site: &'static Location<'static>) -> Result<Copied> {
         self.check_whole(g.core(), site)?;
         let straight = straightened(g, self)?;
-        Ok(straight.map_or_else(|| stretches(self), |straight| stretches(&straight)))
+        let Some(Straight { first, values }) = straight else { return Ok(stretches(self)) };
+        let bytes = Some(bytemuck::cast_slice::<T, u8>(&values)).filter(|bytes| !bytes.is_empty());
+        let at = (first * size_of::<T>()) as u64;
+        Ok(Copied { pieces: Ok(bytes.map(|bytes| (at, bytes.to_vec())).into_iter().collect()) })
     }
 
     fn restore(&self, g: &mut Group, from: &Stored<'_>) -> Result {
