@@ -53,7 +53,7 @@ pub use ahead::{Ahead, CHUNK, chunks, load, visit, visit_each};
 pub use alarm::Alarm;
 pub use circle::{Circle, Common, Counts, Mail, Meetings, Meld, Melded};
 pub use failure::Failure;
-pub use memory::{Buffer, PartedMemory, append, make_room, try_make_room};
+pub use memory::{Buffer, PartedMemory, append, make_room, try_make_room, zeros};
 pub use nest::Name;
 pub use pages::{Lent, Lines, Pages, Slice, SliceMut};
 pub use plain::Plain;

@@ -218,6 +218,17 @@ fn map(layout: Layout) -> Option<(NonNull<u8>, usize, usize)> {
     Some((start, length, border))
 }
 
+/// So many zeros, on huge pages where they are many. The system makes a page of them when it is touched.
+///
+/// ```
+/// assert_eq!(fabric::zeros::<u16>(3), [0, 0, 0]);
+/// ```
+pub fn zeros<T: Plain>(len: usize) -> Vec<T> {
+    let mut vector = bytemuck::allocation::zeroed_vec(len);
+    prefer_huge(&mut vector);
+    vector
+}
+
 /// Makes room in `vector` for so many more elements, on huge pages where they are many.
 ///
 /// ```

@@ -7,6 +7,7 @@ use super::{
     out::Out,
     passes::Passes,
 };
+use crate::engine::zeros;
 use std::{mem::needs_drop, ops::Range, slice::IterMut};
 
 /// So many values, or fewer, are sorted by comparing them.
@@ -22,7 +23,10 @@ pub(super) const fn is_dealt<T, O: Order<T>>() -> bool {
 }
 
 /// So many values, none of which matters.
-pub(super) fn filled<T: Clone>(len: usize, value: Option<&T>) -> Vec<T> {
+pub(super) fn filled<T: Clone + 'static>(len: usize, value: Option<&T>) -> Vec<T> {
+    if let Some(list) = zeros(len) {
+        return list;
+    }
     let mut list = Vec::new();
     if let Some(value) = value {
         fabric::make_room(&mut list, len);
@@ -35,7 +39,7 @@ pub(super) fn filled<T: Clone>(len: usize, value: Option<&T>) -> Vec<T> {
 /// borders: what is in one of these may belong to the target of the border's number or to the next one, and to any of
 /// several where borders share a class. Then `target` decides, which is handed the value, its digits, its place, and
 /// the numbers of these borders.
-pub(super) fn deal<T: Clone, O: Order<T>>(
+pub(super) fn deal<T: Clone + 'static, O: Order<T>>(
     values: &[T],
     classes: &Classes,
     order: &O,

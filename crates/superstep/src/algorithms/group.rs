@@ -59,7 +59,7 @@ impl Table {
 
     /// Combines the values of each key, and appends the rows that come of it, sorted by key. The table is empty before
     /// and after.
-    fn combine<K: Key + Clone, V: Value, C: Combine<V>>(
+    fn combine<K: Key + Clone + 'static, V: Value, C: Combine<V>>(
         &mut self,
         rows: impl IntoIterator<Item = (K, V)>,
         op: &C,
@@ -110,7 +110,7 @@ fn classes_of<K: Key, V>(rows: &[(K, V)]) -> Option<Classes> {
 }
 
 /// Combines the values of each key, in the order of the rows. The rows that come back are sorted by key.
-fn combined<K: Key + Clone, V: Value, C: Combine<V>>(rows: Vec<(K, V)>, op: &C) -> Vec<(K, V)> {
+fn combined<K: Key + Clone + 'static, V: Value, C: Combine<V>>(rows: Vec<(K, V)>, op: &C) -> Vec<(K, V)> {
     if K::DIGITS == Digits::All {
         let (mut table, mut groups) = (Table::new(), Vec::new());
         let classes = if is_dealt::<(K, V), ByFirst>() { classes_of(&rows) } else { None };

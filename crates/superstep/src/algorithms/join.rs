@@ -18,7 +18,7 @@ use std::panic::Location;
 type Columns<K, V> = (Vec<K>, Vec<V>);
 
 /// Sorts rows by key; equal keys keep their order.
-fn by_key<K: Key + Clone, V: Clone>((keys, values): Columns<K, V>) -> Columns<K, V> {
+fn by_key<K: Key + Clone + 'static, V: Clone + 'static>((keys, values): Columns<K, V>) -> Columns<K, V> {
     let mut rows: Vec<(K, V)> = keys.into_iter().zip(values).collect();
     local_sort::sort(&mut rows, &ByFirst, Ties::Kept);
     rows.into_iter().unzip()

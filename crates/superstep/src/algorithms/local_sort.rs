@@ -19,7 +19,7 @@ const CACHED_BYTES: usize = 1 << 18;
 const SAMPLE: usize = 4096;
 
 /// Sorts values that lie here.
-pub(super) fn sort<T: Clone, O: Order<T>>(values: &mut [T], order: &O, ties: Ties) {
+pub(super) fn sort<T: Clone + 'static, O: Order<T>>(values: &mut [T], order: &O, ties: Ties) {
     if !is_dealt::<T, O>() || values.len() <= SMALL {
         compare(values, order, ties);
     } else if is_in_order(values, order) {
@@ -50,7 +50,7 @@ mod tests {
         *,
     };
 
-    fn check<T: Clone + PartialEq + std::fmt::Debug, O: Order<T>>(mut values: Vec<T>, order: &O) {
+    fn check<T: Clone + PartialEq + std::fmt::Debug + 'static, O: Order<T>>(mut values: Vec<T>, order: &O) {
         let (mut expected, mut free) = (values.clone(), values.clone());
         expected.sort_by(|a, b| order.order(a, b));
         sort(&mut values, order, Ties::Kept);

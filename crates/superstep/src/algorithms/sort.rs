@@ -76,7 +76,7 @@ pub(super) fn sorted<T: Clone + Send + 'static, W: Codec<Vec<T>>>(
 }
 
 /// Sorts what has come.
-fn sorted_lists<T: Clone>(
+fn sorted_lists<T: Clone + 'static>(
     lists: Vec<Vec<T>>,
     classes: Option<(Classes, Range<usize>)>,
     order: &impl Order<T>,

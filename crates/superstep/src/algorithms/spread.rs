@@ -96,7 +96,7 @@ pub(super) fn splitters<T: Clone>(lens: &[usize], lists: Vec<Vec<T>>, order: &im
     Splitters { list, len: lens.iter().sum(), digits }
 }
 
-impl<T: Clone> Splitters<T> {
+impl<T: Clone + 'static> Splitters<T> {
     /// Deals this processor's run into one list for each processor. Values with digits come class by class, and the
     /// classes come back.
     pub(super) fn deal<O: Order<T>>(&self, g: &Group, run: impl Run<T>, order: &O) -> (Vec<Vec<T>>, Option<Classes>) {

@@ -14,7 +14,7 @@ use crate::{
 use std::panic::Location;
 
 /// Sorts values and keeps the first of those that are equal.
-fn unique_here<T: Clone>(values: &mut Vec<T>, order: &impl Order<T>) {
+fn unique_here<T: Clone + 'static>(values: &mut Vec<T>, order: &impl Order<T>) {
     local_sort::sort(values, order, Ties::Kept);
     values.dedup_by(|next, kept| order.order(kept, next).is_eq());
 }

@@ -140,6 +140,20 @@ pub(crate) fn owned_bytes<T: Value>(value: &T, most: usize) -> usize {
     any.downcast_ref::<String>().map_or_else(|| super::scale::weigh(value, most), String::len)
 }
 
+/// So many zeros, of which none is written before somebody touches its page; `None` if a `T` is no number.
+pub(crate) fn zeros<T: 'static>(len: usize) -> Option<Vec<T>> {
+    let mut made = None::<Vec<T>>;
+    let room: &mut dyn Any = &mut made;
+    for_numbers!(Number => {
+        if const { can_be::<T, Number>() }
+            && let Some(room) = room.downcast_mut::<Option<Vec<Number>>>()
+        {
+            *room = Some(fabric::zeros(len));
+        }
+    });
+    made
+}
+
 /// How many elements a vector of numbers has; `None` if the value is something else.
 pub(crate) fn numbers_len<T: Value>(value: &T) -> Option<usize> {
     let any: &dyn Any = value;
