@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Changes the library in one place at a time, and sees whether the tests notice. Each mutant meets the unit tests, the
-# contract of the fabric and some random programs first, and whoever outlives these meets the claims on threads and in
-# the simulator. What outlives both is listed; `.cargo/mutants.toml` says what is left alone, and why.
+# Changes the library in one place at a time, and sees whether the tests notice. A mutant of the fabric meets its unit
+# tests and its contract first, and one of the library its unit tests and some random programs. Whoever outlives these
+# meets random programs and the claims on threads and in the simulator. What outlives all is listed;
+# `.cargo/mutants.toml` says what is left alone, and why.
 # Usage: checks/mutants.sh [minutes, 20 unless given] [file...]
 # Mutants come in shards of eight, in an order that SUPERSTEP_MUTANTS_SEED decides, until the time is over.
 set -euo pipefail
@@ -9,7 +10,7 @@ cd "$(dirname "$0")/.."
 minutes=${1:-20}
 shift || true
 case $minutes in
-  '' | *[!0-9]*) sed -n '2,6s/^# //p' "$0"; exit 2 ;;
+  '' | *[!0-9]*) sed -n '2,7s/^# //p' "$0"; exit 2 ;;
 esac
 seed=${SUPERSTEP_MUTANTS_SEED:-1}
 cargo mutants --version >/dev/null 2>&1 || cargo install cargo-mutants --locked --quiet ||
@@ -34,17 +35,29 @@ export SUPERSTEP_WAIT_LIMIT=60
 
 [ $# -gt 0 ] || set -- 'crates/superstep/src/engine/**' 'crates/superstep/src/epoch/**' 'crates/superstep/src/memory/**' \
   'crates/fabric/src/**'
-which=()
-for file in "$@"; do which+=(--file "$file"); done
-all=$(cargo mutants --workspace --list "${which[@]}" | wc -l)
-shards=$(((all + 7) / 8))
-[ "$shards" -gt 0 ] || { echo "there is nothing to change in $*" >&2; exit 1; }
-echo "== for $minutes minutes, $shards shards that hold $all in all, seed $seed"
+# The files of both packages, apart: tests of the fabric know nothing of the library.
+of_library=() of_fabric=()
+for file in "$@"; do
+  case $file in
+    crates/fabric/*) of_fabric+=(--file "$file") ;;
+    *) of_library+=(--file "$file") ;;
+  esac
+done
+# How many mutants such files have, in shards.
+shards_of() {
+  local all=0
+  [ $# -eq 0 ] || all=$(cargo mutants --workspace --list "$@" | wc -l)
+  echo $(((all + 7) / 8))
+}
+library=$(shards_of "${of_library[@]}") fabric=$(shards_of "${of_fabric[@]}")
+[ $((library + fabric)) -gt 0 ] || { echo "there is nothing to change in $*" >&2; exit 1; }
+echo "== for $minutes minutes, $library shards of the library and $fabric of the fabric, seed $seed"
 
 # The targets are said to every call of cargo: else all tests there are would be built for each mutant.
-first=(--test-package superstep-fabric --test-package superstep --cargo-arg=--lib --cargo-arg=--test=contract
-  --cargo-arg=--test=random -- -- --skip processes_are)
-second=(--test-package superstep --cargo-arg=--test=suite --cargo-arg=--test=faults -- -- --skip elsewhere)
+first_of_fabric=(--test-package superstep-fabric --cargo-arg=--lib --cargo-arg=--test=contract)
+first_of_library=(--test-package superstep --cargo-arg=--lib --cargo-arg=--test=random -- -- --skip processes_are)
+second=(--test-package superstep --cargo-arg=--test=random --cargo-arg=--test=suite --cargo-arg=--test=faults
+  -- -- --skip elsewhere --skip processes_are)
 # Meets some mutants with one of the commands: where to keep what comes of it, which ones, a bar, and the command.
 declare -A baseline
 meet() {
@@ -55,7 +68,7 @@ meet() {
   # The same command must pass without a change first, once: else a mistake in it would catch every mutant. It ends with
   # 4 if it does not, with 2 if mutants are left, and with 3 if one ran out of time, which is a way to be caught.
   cargo mutants --workspace --in-place --timeout 120 --no-shuffle "${chosen[@]}" --baseline "${baseline[$*]:-run}" \
-    --output "$out" "${which[@]}" "$@" >>"$out.log" 2>&1 || code=$?
+    --output "$out" "${which[@]}" "$@" </dev/null >>"$out.log" 2>&1 || code=$?
   [[ $code =~ ^[023]$ ]] || { tail -n 20 "$out.log"; exit 1; }
   baseline[$*]=skip
 }
@@ -65,10 +78,20 @@ by_name() {
 }
 end=$((SECONDS + 60 * minutes)) met=0 unviable=0
 touch "$work/found/missed.txt"
-for shard in $(seq 0 $((shards - 1)) | shuf --random-source=<(yes "$seed")); do
+# Both packages in one order: a name and a number for each shard.
+all_shards() {
+  seq 0 $((library - 1)) | sed 's/^/library /'
+  seq 0 $((fabric - 1)) | sed 's/^/fabric /'
+}
+while read -r package shard; do
   [ $SECONDS -lt $end ] || break
-  out=$work/found/$shard
+  out=$work/found/$package-$shard
   mkdir "$out" "$out/left"
+  if [ "$package" = fabric ]; then
+    which=("${of_fabric[@]}") first=("${first_of_fabric[@]}") shards=$fabric
+  else
+    which=("${of_library[@]}") first=("${first_of_library[@]}") shards=$library
+  fi
   meet "$out" --shard "$shard/$shards" --sharding round-robin "|" "${first[@]}"
   lists=$out/mutants.out
   met=$((met + $(cat "$lists"/{caught,timeout,missed}.txt | wc -l))) unviable=$((unviable + $(wc -l <"$lists/unviable.txt")))
@@ -76,7 +99,7 @@ for shard in $(seq 0 $((shards - 1)) | shuf --random-source=<(yes "$seed")); do
   mapfile -t left < <(by_name "$lists/missed.txt")
   meet "$out/left" "${left[@]}" "|" "${second[@]}"
   cat "$out/left/mutants.out/missed.txt" >>"$work/found/missed.txt"
-done
+done < <(all_shards | shuf --random-source=<(yes "$seed"))
 
 echo "== not caught"
 cat "$work/found/missed.txt"
