@@ -13,8 +13,8 @@ use crate::{
 };
 use std::ffi::c_int;
 
-/// The first tag of such pieces. There is one for every two threads, of the source and of the target, and so few threads
-/// that every MPI has as many tags.
+/// The first tag of such pieces. There is one for every two threads, of the source and of the target, and so few of
+/// them that every MPI has as many tags.
 const TO_PLACE: c_int = 0x100;
 const THREADS_MAX: usize = 128;
 
