@@ -6,11 +6,17 @@ cd "$(dirname "$0")"
 # Everything is built once: what would make a second build shorter, and what debuggers read, makes this one longer.
 export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
 
-part="" times=""
-# Says which part begins, and keeps how long the one before took.
+part="" times="" scratch=$(mktemp)
+trap 'rm -f "$scratch"' EXIT
+# Says which part begins, and keeps how long the one before took, and how much of the cores' time.
 say() {
-  if [ -n "$part" ]; then times+=$(printf '%5d s  %s' $((SECONDS - began)) "$part")$'\n'; fi
-  part=$1 began=$SECONDS
+  local now
+  times >"$scratch"
+  now=$(awk 'NR == 2 { gsub(/[ms]/, " "); split($0, t, " "); printf "%d", 60 * (t[1] + t[3]) + t[2] + t[4] }' "$scratch")
+  if [ -n "$part" ]; then
+    times+=$(printf '%5d s, %5d s of the cores  %s' $((SECONDS - began)) $((now - had)) "$part")$'\n'
+  fi
+  part=$1 began=$SECONDS had=$now
   printf '\n== %s\n' "$1"
 }
 
