@@ -13,10 +13,11 @@ use crate::{
 };
 use std::ffi::c_int;
 
-/// The first tag of such pieces. There is one for every two threads, of the source and of the target, and so few of
-/// them that every MPI has as many tags.
+/// The first tag of such pieces, and how many there are in every MPI.
 const TO_PLACE: c_int = 0x100;
-const THREADS_MAX: usize = 128;
+const TAGS: usize = 0x7FFF - TO_PLACE as usize;
+/// Every two threads have a tag of their own. With so many of them several runs still have different ones.
+const THREADS_MAX: usize = 64;
 
 /// One end of a way between two threads of two processes.
 #[derive(Clone, Copy)]
@@ -28,12 +29,16 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// The way from thread `thread` of this process to a processor, or back from it; none if a process has too many
-    /// threads, of which there are `threads` in each.
-    pub(super) fn new(thread: usize, other: usize, threads: usize, is_back: bool) -> Option<Self> {
-        let (mine, theirs) = (thread, other % threads);
+    /// The way from thread `thread` of this process to a processor, or back from it, in the run with this number; none
+    /// if a process has too many threads, of which there are `threads` in each.
+    ///
+    /// A run that failed may leave pieces behind that were sent and that nobody has asked for. Those of the next runs
+    /// have other tags.
+    pub(super) fn new(run: u64, [thread, threads]: [usize; 2], other: usize, is_back: bool) -> Option<Self> {
+        let (mine, theirs, pairs) = (thread, other % threads, threads * threads);
         let (source, target) = if is_back { (theirs, mine) } else { (mine, theirs) };
-        let tag = TO_PLACE + (source * threads + target) as c_int;
+        let turn = (run % (TAGS / pairs).max(1) as u64) as usize;
+        let tag = TO_PLACE + (turn * pairs + source * threads + target) as c_int;
         (threads <= THREADS_MAX).then_some(Self { other, process: other / threads, tag })
     }
 }
@@ -90,5 +95,28 @@ impl Endpoint {
             }
         }
         outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ends_of_a_way_have_one_tag_and_no_two_ways_do() {
+        for threads in [1, 2, 3, THREADS_MAX] {
+            let mut tags = std::collections::BTreeSet::new();
+            for (run, source, target) in
+                (0..4u64).flat_map(|run| (0..threads).flat_map(move |a| (0..threads).map(move |b| (run, a, b))))
+            {
+                let there =
+                    Way::new(run, [source, threads], 5 * threads + target, false).expect("there are not too many");
+                let back =
+                    Way::new(run, [target, threads], 7 * threads + source, true).expect("there are not too many");
+                assert_eq!((there.tag, there.process, back.process), (back.tag, 5, 7));
+                assert!((TO_PLACE..=0x7FFF).contains(&there.tag) && tags.insert(there.tag));
+            }
+        }
+        assert!(Way::new(0, [0, THREADS_MAX + 1], 0, false).is_none());
     }
 }

@@ -144,7 +144,8 @@ impl Link for MpiLink {
 
     fn carry(&mut self, out: &[(usize, &[u8])], into: &mut [(usize, &mut [u8])]) -> Option<Result<(), Failure>> {
         let threads = self.slots.len();
-        let way = |other: usize, is_back: bool| Way::new(self.number % threads, other, threads, is_back);
+        let ends = [self.number % threads, threads];
+        let way = |other: usize, is_back: bool| Way::new(self.run, ends, other, is_back);
         let out = out.iter().map(|&(to, bytes)| Some((way(to, false)?, bytes))).collect::<Option<Vec<_>>>()?;
         let into = into.iter_mut().map(|(from, place)| Some((way(*from, true)?, &mut **place)));
         let mut into = into.collect::<Option<Vec<_>>>()?;

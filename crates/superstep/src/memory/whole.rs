@@ -56,7 +56,8 @@ impl Step {
     ///
     /// # Cost
     ///
-    /// n g for n words on `root`, and for an `Array` two more waits in the boundary.
+    /// n g for n words on `root`, and for an `Array` two more waits in the boundary; one, where no two members share
+    /// memory.
     ///
     /// # Panics
     ///

@@ -70,7 +70,7 @@ impl Step {
     ///
     /// # Cost
     ///
-    /// n g for n words, and for a section two more waits in the boundary.
+    /// n g for n words, and for a section two more waits in the boundary; one, where no two members share memory.
     ///
     /// # Panics
     ///
@@ -143,7 +143,7 @@ impl Step {
     ///
     /// # Cost
     ///
-    /// n g for n words, and two more waits in the boundary.
+    /// n g for n words, and two more waits in the boundary; one, where no two members share memory.
     ///
     /// # Panics
     ///

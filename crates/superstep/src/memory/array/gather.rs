@@ -30,7 +30,7 @@ impl Step {
     ///
     /// # Cost
     ///
-    /// n g for n words, and two more waits in the boundary.
+    /// n g for n words, and two more waits in the boundary; one, where no two members share memory.
     ///
     /// # Panics
     ///
@@ -174,7 +174,7 @@ impl Step {
     ///
     /// # Cost
     ///
-    /// n g for n words, and two more waits in the boundary.
+    /// n g for n words, and two more waits in the boundary; one, where no two members share memory.
     ///
     /// # Panics
     ///

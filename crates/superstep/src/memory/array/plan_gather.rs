@@ -48,7 +48,8 @@ impl Step {
     ///
     /// # Cost
     ///
-    /// u g for u elements of other processors, and two more waits in the boundary.
+    /// u g for u elements of other processors, and two more waits in the boundary; one, where no two members share
+    /// memory.
     ///
     /// # Panics
     ///
