@@ -13,7 +13,9 @@ mod random;
 use programs::TURNS;
 use random::Random;
 use std::{
-    env, fs,
+    env,
+    fmt::Write as _,
+    fs,
     io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -179,7 +181,7 @@ fn disturb(way: &[&str], is_shrunk: bool, most: u64, random: &mut Random, expect
         }
         let victim = alive[random.below(alive.len() as u64) as usize];
         hits += u64::from(is_sent("-KILL", victim));
-        context += &format!(" {victim} after {} lines", heard.all.len());
+        let _ = write!(context, " {victim} after {} lines", heard.all.len());
     }
     while heard.next().is_some() {}
     let status = child.0.wait().expect("it ends");

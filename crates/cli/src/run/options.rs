@@ -14,8 +14,8 @@ use std::{ffi::OsString, path::PathBuf};
 /// With --restart a program that ends because a process was lost is started again. It finds in `SUPERSTEP_RESTARTS` how
 /// often it was, and goes on where its checkpoint is; see `superstep::guide::checkpoints`.
 ///
-/// SIGINT, SIGTERM and SIGHUP are passed on. The exit code is the program's or the launcher's; if a signal ended it, it
-/// is 128 plus the signal.
+/// SIGINT, SIGTERM, SIGHUP and SIGUSR1 are passed on. The exit code is the program's or the launcher's; if a signal
+/// ended it, it is 128 plus the signal.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   superstep run -n 4 ./sort data               four processors, by MPI if it is there

@@ -1,8 +1,8 @@
 //! Starting a program again that has lost a process.
 //!
-//! What tells a loss from an error of the program's own: what was started was killed by a signal, its exit code is one
-//! that launchers have where a process was, or a process of the run has written a line to the file that the variable
-//! [`NOTE`] names, as the library does where a run ends with `PeerLost`.
+//! What tells a loss from an error of the program's own: what was started was killed by a signal that nobody ends a
+//! program by, its exit code is one that launchers have where a process was, or a process of the run has written a line
+//! to the file that the variable [`NOTE`] names, as the library does where a run ends with `PeerLost`.
 
 use super::launcher::Kind;
 use std::{env, fs, path::PathBuf, process};
@@ -19,7 +19,6 @@ pub(super) struct Ended {
     pub(super) code: u8,
     /// Whether this command has passed a signal on that was to end it.
     pub(super) is_told: bool,
-    pub(super) is_killed: bool,
 }
 
 impl Ended {
@@ -28,7 +27,7 @@ impl Ended {
         // Hydra exits with the signal itself, or gives up; a program that exits with one of these is taken for lost.
         let is_hydras = launcher == Some(Kind::Mpich) && [6, 9, 11, 255].contains(&self.code);
         let signal = self.code.saturating_sub(128);
-        !self.is_told && (self.is_killed || is_hydras || FATAL.contains(&signal))
+        !self.is_told && (is_hydras || FATAL.contains(&signal))
     }
 }
 
@@ -62,11 +61,10 @@ mod tests {
 
     #[test]
     fn a_loss_is_told_from_an_error_and_from_a_wish() {
-        let ended = |code| Ended { code, is_told: false, is_killed: false };
+        let ended = |code| Ended { code, is_told: false };
         let open_mpi = Some(Kind::OpenMpi { major: 4 });
         assert!(ended(137).is_lost(open_mpi) && ended(139).is_lost(None) && ended(9).is_lost(Some(Kind::Mpich)));
-        assert!(Ended { is_killed: true, ..ended(137) }.is_lost(None));
-        for code in [0, 1, 2, 9, 101, 130, 143] {
+        for code in [0, 1, 2, 9, 101, 130, 138, 143] {
             assert!(!ended(code).is_lost(open_mpi), "{code}");
         }
         assert!(!ended(1).is_lost(Some(Kind::Mpich)) && !ended(15).is_lost(Some(Kind::Mpich)));

@@ -60,7 +60,7 @@ pub(super) fn watch(line: &Line, labels: Option<Labels>, launcher: Option<Kind>)
         }
     }
     let code = code(status, told.filter(|_| line.is_launcher));
-    Ok(Ended { code, is_told: told.is_some(), is_killed: status.signal().is_some() })
+    Ok(Ended { code, is_told: told.is_some() })
 }
 
 /// Copies both outputs with their labels put anew. What is returned is closed when both have ended.

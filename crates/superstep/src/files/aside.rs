@@ -2,10 +2,13 @@
 
 use super::{
     disk::{self, File},
-    together::{by_leader, named, together},
+    together::{by_leader, named, same_path, together},
 };
 use crate::{engine::Group, error::Result};
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 /// A file that is being written beside the one that it will replace.
 pub(super) struct Aside {
@@ -14,32 +17,43 @@ pub(super) struct Aside {
     file: File,
 }
 
-/// What a file is called while it is written.
-fn beside(path: &Path) -> PathBuf {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(".part");
-    disk::folder_of(path).join(name)
+/// What a file is called while it is written: nobody else has a file of that name, and it is no longer than names are.
+fn beside(path: &Path, (process, number): (u32, u64)) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let some: String = name.chars().take(40).collect();
+    disk::folder_of(path).join(format!(".{some}.{process}-{number}.part"))
+}
+
+/// A number that no other file of this process has.
+fn next_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 impl Aside {
     /// Makes a file of so many bytes for all. Collective.
     #[track_caller]
     pub(super) fn begin(g: &mut Group, path: &Path, len: u64) -> Result<Self> {
-        let beside = beside(path);
+        same_path(g, path);
         let made = by_leader(g, || {
+            let mine = (std::process::id(), next_number());
             let make = || {
                 if path.file_name().is_none() || path.is_dir() {
                     return Err(std::io::Error::other("it is a folder"));
                 }
-                File::create(&beside)?.set_len(len)
+                let beside = beside(path, mine);
+                let file = File::create_new(&beside)?;
+                // Whoever may read and write the file that is replaced may do so with this one.
+                file.take_rights(path);
+                file.set_len(len).inspect_err(|_| drop(disk::remove(&beside)))
             };
-            named(make(), "written", path)
-        });
-        let opened = made.and_then(|()| {
+            named(make(), "written", path).map(|()| mine)
+        })?;
+        let beside = beside(path, made);
+        let opened = {
             let mine = named(File::reopen(&beside), "written", path);
             together(g, mine)
-        });
+        };
         let file = opened.inspect_err(|_| give_up(g, &beside))?;
         Ok(Self { path: path.to_owned(), beside, file })
     }

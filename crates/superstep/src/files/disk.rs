@@ -82,17 +82,33 @@ pub(super) struct File(fs::File);
 impl File {
     /// Opens a file that is there, for reading.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let file = again(|_| fs::File::open(path))?;
-        // A folder can be opened on some systems, and says so only when it is read.
-        if file.metadata()?.is_dir() {
+        // A folder can be opened on some systems, and says so only when it is read. A pipe waits for somebody who
+        // writes, and a device has no length.
+        let about = again(|_| fs::metadata(path))?;
+        if about.is_dir() {
             return Err(io::Error::other("it is a folder"));
         }
-        Ok(Self(file))
+        if !about.is_file() {
+            return Err(io::Error::other("it is no plain file, whose length can be known before it is read"));
+        }
+        again(|_| fs::File::open(path)).map(Self)
     }
 
     /// Makes an empty file of this name, or empties the one that is there.
     pub(super) fn create(path: &Path) -> io::Result<Self> {
         again(|_| fs::File::create(path)).map(Self)
+    }
+
+    /// Makes a file of this name, which nobody has.
+    pub(super) fn create_new(path: &Path) -> io::Result<Self> {
+        again(|_| fs::File::create_new(path)).map(Self)
+    }
+
+    /// Lets those read and write this file who may with another one, if that is there and this is allowed.
+    pub(super) fn take_rights(&self, of: &Path) {
+        if let Ok(about) = fs::metadata(of) {
+            let _ = self.0.set_permissions(about.permissions());
+        }
     }
 
     /// Opens a file that is there, for writing.

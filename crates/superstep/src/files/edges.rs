@@ -2,7 +2,7 @@
 
 use super::{
     lines::each_line_behind,
-    together::has_room,
+    together::{NUMBERS, has_room},
     words::{number, value, words},
 };
 use crate::{
@@ -44,7 +44,7 @@ fn edges<W>(
         }
     })?;
     let vertices = g.try_step(|s| s.reduce(vertices, Max))?;
-    has_room(g, path, vertices)?;
+    has_room(g, path, (vertices, "vertices"), NUMBERS)?;
     Ok((vertices, edges))
 }
 

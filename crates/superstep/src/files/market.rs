@@ -4,7 +4,7 @@ use super::{
     disk::File,
     lines::{bad_line, each_line_behind},
     share::lines,
-    together::{Trouble, by_leader, has_room, named, together},
+    together::{NUMBERS, Trouble, by_leader, has_room, named, same_path, together},
     words::{number, value, words},
 };
 use crate::{
@@ -58,7 +58,7 @@ impl Head {
             }
             return Ok(Self { shape, entries, is_symmetric, is_pattern, begin: (at, count) });
         }
-        Err(format!("{} does not say how many rows and columns it has", path.display()))
+        Err(format!("{} does not say how many rows and columns it has, within its first {HEAD} bytes", path.display()))
     }
 }
 
@@ -121,8 +121,10 @@ impl Group {
         E: Distribution + Default,
     {
         let path = path.as_ref();
+        same_path(self, path);
         let head = by_leader(self, || Head::read(path))?;
-        has_room(self, path, head.shape[0])?;
+        has_room(self, path, (head.shape[0], "rows"), NUMBERS)?;
+        has_room(self, path, (head.shape[1], "columns"), 1)?;
         let (rows, columns) = (self.try_array::<u8, D>(head.shape[0])?, self.try_array::<u8, E>(head.shape[1])?);
         let (mut entries, mut count) = (Vec::new(), 0u64);
         each_line_behind(self, path, head.begin, |line| {

@@ -2,15 +2,19 @@
 //!
 //! Every call is collective. Each processor reads or writes its own part at its place in the file, so no processor ever
 //! holds all of it; every process must see the file under the same path. A file that is written has another name until
-//! it is whole and on the disk, so nobody ever finds half a file under the name that was asked for.
+//! it is whole and on the disk, so nobody ever finds half a file under the name that was asked for. It has the rights
+//! of the file that it replaces; a link is replaced as well, and not what it leads to. A program that is killed while
+//! it writes leaves a file behind whose name begins with a dot and ends with `.part`.
 //!
 //! What goes wrong (no such file, a header that makes no sense, a line that is no number, a full disk) is one error of
 //! kind [`File`](crate::ErrorKind::File), the same on all processors, which names the file. The group goes on after it.
+//! Members that name different files have an error of kind [`DeclMismatch`](crate::ErrorKind::DeclMismatch). What has
+//! no length before it is read, such as a pipe, is refused.
 //!
 //! | | in | out |
 //! |---|---|---|
-//! | numbers, little-endian, nothing else | [`read_raw`] | [`write_raw`] |
-//! | arrays of `NumPy`, `.npy` | [`read_npy`] | [`write_npy`] |
+//! | numbers, little-endian, nothing else | [`read_raw`]; into an array that is there, [`load_raw`] | [`write_raw`] |
+//! | arrays of `NumPy`, `.npy` | [`read_npy`], [`read_npy_with`], [`load_npy`] | [`write_npy`] |
 //! | lines | [`read_lines`], [`each_line`] | [`write_lines`] |
 //! | records of a fixed size | [`read_records`] | |
 //! | matrices of `MatrixMarket`, `.mtx` | [`read_matrix`] | |
@@ -34,8 +38,11 @@
 //! ```
 //!
 //! [`read_raw`]: crate::Group::read_raw
+//! [`load_raw`]: crate::Group::load_raw
 //! [`write_raw`]: crate::Group::write_raw
 //! [`read_npy`]: crate::Group::read_npy
+//! [`read_npy_with`]: crate::Group::read_npy_with
+//! [`load_npy`]: crate::Group::load_npy
 //! [`write_npy`]: crate::Group::write_npy
 //! [`read_lines`]: crate::Group::read_lines
 //! [`each_line`]: crate::Group::each_line

@@ -4,7 +4,7 @@ use super::{
     arrays::{self, Placed},
     disk::File,
     header::{self, Header},
-    together::{Trouble, by_leader, named, together},
+    together::{Trouble, by_leader, named, same_path, together},
 };
 use crate::{
     engine::{Element, Group},
@@ -135,6 +135,7 @@ impl Group {
         distribution: D,
     ) -> Result<Array<T, D, N>> {
         let path = path.as_ref();
+        same_path(self, path);
         let header = by_leader(self, || look::<T>(path))?;
         let shape = <[usize; N]>::try_from(&header.shape[..])
             .map_err(|_| misfit(path, &header, &format!("one of {N} dimensions")));
@@ -172,6 +173,7 @@ impl Group {
         a: &Array<T, D, N>,
     ) -> Result {
         let path = path.as_ref();
+        same_path(self, path);
         let header = by_leader(self, || look::<T>(path))?;
         let fits = if header.shape == a.shape() {
             Ok(())

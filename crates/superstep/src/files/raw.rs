@@ -3,7 +3,7 @@
 use super::{
     arrays::{self, Placed},
     disk::File,
-    together::{by_leader, named, together},
+    together::{by_leader, named, same_path, together},
 };
 use crate::{
     engine::{Element, Group},
@@ -17,6 +17,7 @@ const STRAIGHT: Placed = Placed { begin: 0, turned: None };
 /// The length of a file, which must be that of so many bytes for each of some elements. Collective.
 #[track_caller]
 fn elements(g: &mut Group, path: &Path, size: usize) -> Result<u64> {
+    same_path(g, path);
     by_leader(g, || {
         let len = named(File::open(path).and_then(|file| file.len()), "read", path)?;
         if len.is_multiple_of(size as u64) {

@@ -2,7 +2,7 @@
 
 use super::{
     disk::File,
-    together::{by_leader, named, together},
+    together::{by_leader, named, same_path, together},
 };
 use crate::{engine::Group, error::Result};
 use std::path::Path;
@@ -95,6 +95,7 @@ impl Group {
     #[track_caller]
     pub fn read_records(&mut self, path: impl AsRef<Path>, size: usize) -> Result<Records> {
         let path = path.as_ref();
+        same_path(self, path);
         let count = by_leader(self, || {
             let len = named(File::open(path).and_then(|file| file.len()), "read", path)?;
             match len.checked_rem(size as u64) {

@@ -2,7 +2,7 @@
 
 use super::{
     disk::File,
-    together::{Trouble, named, together},
+    together::{Trouble, named, same_path, together},
 };
 use crate::{engine::Group, error::Result};
 use std::{
@@ -43,6 +43,7 @@ impl Share {
     #[track_caller]
     pub(super) fn open(g: &mut Group, path: &Path, begin: u64) -> Result<Self> {
         let (rank, size) = (g.rank() as u64, g.size() as u64);
+        same_path(g, path);
         let open = || {
             let file = File::open(path)?;
             let len = file.len()?.max(begin);

@@ -40,14 +40,25 @@ pub(super) fn by_leader<T: Value>(g: &mut Group, work: impl FnOnce() -> Result<T
     told.map_err(|trouble| g.core().error(ErrorKind::File, trouble, site))
 }
 
-/// Refuses a file that says so many rows or vertices that there is no memory for a number each. Collective.
+/// How many numbers a row needs while a matrix or a graph is made.
+pub(super) const NUMBERS: usize = 6;
+
+/// Has the next boundary see that all members name the same file.
 #[track_caller]
-pub(super) fn has_room(g: &mut Group, path: &Path, rows: usize) -> Result {
-    let here = rows / g.size() + 1;
+pub(super) fn same_path(g: &Group, path: &Path) {
+    let name = crc32fast::hash(path.as_os_str().as_encoded_bytes());
+    g.core().declare_call([u64::from(name)], &format!("the file {}", path.display()), Location::caller());
+}
+
+/// Refuses a file that says so many rows, columns or vertices that there is no memory for what each of them needs,
+/// which is so many numbers. Collective.
+#[track_caller]
+pub(super) fn has_room(g: &mut Group, path: &Path, (count, what): (usize, &str), numbers: usize) -> Result {
+    let here = (count / g.size() + 1).saturating_mul(numbers);
     let mine = if fabric::try_make_room(&mut Vec::<usize>::new(), here) {
         Ok(())
     } else {
-        Err(format!("{} has {rows} rows, for which there is no memory", path.display()))
+        Err(format!("{} has {count} {what}, for which there is no memory", path.display()))
     };
     together(g, mine)
 }

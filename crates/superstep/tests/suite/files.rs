@@ -2,7 +2,7 @@
 
 use crate::{
     arrays::{fill, uneven},
-    check, everywhere, is_everybodys,
+    check, everywhere, is_everybodys, on_sizes,
 };
 use std::{fs, path::PathBuf};
 use superstep::{
@@ -364,6 +364,82 @@ fn edges_are_read_and_bad_lines_are_named() {
             let outcome = g.read_weighted_edges::<u32, Block>(&path, Min);
             is_refused(g, outcome, &["bad.wel, ", says]);
         }
+        folder.remove(g);
+    });
+}
+
+/// What has no length that is known before it is read is refused, and nobody waits for it.
+#[cfg(unix)]
+#[test]
+fn pipes_and_devices_are_refused() {
+    on_sizes(&[1, 3], |g| {
+        let folder = Folder::new(g);
+        let pipe = folder.path.join("pipe");
+        g.leader(|| assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success()));
+        g.step(|_| ());
+        for path in [&pipe, std::path::Path::new("/dev/zero")] {
+            let outcome = g.read_lines(path);
+            is_refused(g, outcome, &["it is no plain file"]);
+            let outcome = g.read_raw::<u8, Block>(path);
+            is_refused(g, outcome, &["it is no plain file"]);
+        }
+        folder.remove(g);
+    });
+}
+
+/// Groups that write one file at the same time: it is one of theirs, and whole.
+#[test]
+fn of_two_groups_that_write_one_file_one_has_the_name() {
+    on_sizes(&[2, 4], |g| {
+        let folder = Folder::new(g);
+        let path = folder.path.join("both");
+        for round in 0..4 {
+            g.split(2, |sub| {
+                let a = sub.array::<u8, Block>(30_000);
+                a.local_mut().fill(sub.id() as u8 + 1);
+                sub.write_raw(&path, &a).unwrap();
+            });
+            let there = g.read_raw::<u8, Block>(&path).unwrap();
+            let all = g.step(|s| s.mirror(&there, ..));
+            assert!(all.len() == 30_000 && all.iter().all(|x| *x == all[0] && *x > 0), "round {round}");
+        }
+        assert_eq!(folder.names(g), ["both"]);
+        folder.remove(g);
+    });
+}
+
+/// Members that name different files get one error.
+#[test]
+fn members_that_name_different_files_are_told() {
+    on_sizes(&[2, 3], |g| {
+        let folder = Folder::new(g);
+        let paths = ["a", "b"].map(|name| folder.put(g, name, [1, 2, 3]));
+        let mine = &paths[usize::from(g.rank() == 1)];
+        let errors = [
+            g.read_raw::<u8, Block>(mine).map(drop).unwrap_err(),
+            g.read_lines(mine).map(drop).unwrap_err(),
+            g.write_lines(mine, ["x"]).unwrap_err(),
+        ];
+        for error in errors {
+            check(&error, ErrorKind::DeclMismatch, &["the file "]);
+            is_everybodys(g, &error);
+        }
+        folder.remove(g);
+    });
+}
+
+/// Lists that name a vertex for which nobody has memory are refused by name.
+#[test]
+fn a_vertex_beyond_all_memory_is_refused() {
+    on_sizes(&[1, 2, 3], |g| {
+        let folder = Folder::new(g);
+        let path = folder.put(g, "far.wel", "0 900000000000 1\n");
+        let outcome = g.read_weighted_edges::<u32, Block>(&path, superstep::Min);
+        is_refused(g, outcome, &["far.wel has 900000000001 vertices, for which there is no memory"]);
+        let path =
+            folder.put(g, "wide.mtx", "%%MatrixMarket matrix coordinate real general\n3 9000000000000 1\n1 1 2\n");
+        let outcome = g.read_matrix::<f64, Block, Block>(&path, superstep::Sum);
+        is_refused(g, outcome, &["wide.mtx has 9000000000000 columns, for which there is no memory"]);
         folder.remove(g);
     });
 }

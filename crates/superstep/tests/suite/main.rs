@@ -27,6 +27,7 @@ mod array_whole;
 mod array_writes;
 mod arrays;
 mod checkpoint_faults;
+mod checkpoint_misuse;
 mod checkpoints;
 mod claims;
 mod collectives;

@@ -2,7 +2,7 @@
 
 use crate::{
     engine::{Core, Group},
-    error::{Error, ErrorKind, place},
+    error::{Error, ErrorKind, Result, place},
 };
 use std::{any::type_name, panic::Location, rc::Rc};
 
@@ -36,9 +36,14 @@ impl Home {
     /// Refuses another group than the one that made it, or one that some have left and their parts with them.
     #[inline]
     pub(super) fn check(&self, core: &Core, site: &Location<'_>) {
-        if !std::ptr::eq(core, &raw const *self.core) || core.size() != self.size {
-            self.refuse(core, site).raise();
-        }
+        self.try_check(core, site).unwrap_or_else(|error| error.raise());
+    }
+
+    /// The same, as an error.
+    #[inline]
+    pub(super) fn try_check(&self, core: &Core, site: &Location<'_>) -> Result {
+        let is_ours = std::ptr::eq(core, &raw const *self.core) && core.size() == self.size;
+        if is_ours { Ok(()) } else { Err(self.refuse(core, site)) }
     }
 
     #[cold]

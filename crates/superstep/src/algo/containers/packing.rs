@@ -25,7 +25,7 @@ pub(crate) trait Packed {
     const WHAT: &str;
 
     /// Refuses another group than its own.
-    fn check_home(&self, core: &Core, site: &Location<'_>);
+    fn check_home(&self, core: &Core, site: &Location<'_>) -> Result;
 
     /// How long it always is, if it has a length that does not change.
     fn fixed_len(&self) -> Option<usize>;
@@ -47,8 +47,8 @@ impl<T: Value> Packed for Vector<T> {
 
     const WHAT: &str = "vector";
 
-    fn check_home(&self, core: &Core, site: &Location<'_>) {
-        self.home.check(core, site);
+    fn check_home(&self, core: &Core, site: &Location<'_>) -> Result {
+        self.home.try_check(core, site)
     }
 
     fn fixed_len(&self) -> Option<usize> {
@@ -94,8 +94,8 @@ impl<K: Value + Hash + Eq, V: Value> Packed for HashMap<K, V> {
 
     const WHAT: &str = "hash map";
 
-    fn check_home(&self, core: &Core, site: &Location<'_>) {
-        self.home.check(core, site);
+    fn check_home(&self, core: &Core, site: &Location<'_>) -> Result {
+        self.home.try_check(core, site)
     }
 
     fn fixed_len(&self) -> Option<usize> {
@@ -141,8 +141,8 @@ impl<V: Value, E: Value> Packed for Graph<V, E> {
 
     const WHAT: &str = "graph";
 
-    fn check_home(&self, core: &Core, site: &Location<'_>) {
-        self.home.check(core, site);
+    fn check_home(&self, core: &Core, site: &Location<'_>) -> Result {
+        self.home.try_check(core, site)
     }
 
     fn fixed_len(&self) -> Option<usize> {

@@ -1,7 +1,7 @@
 //! Containers in checkpoints: each processor writes what it has, and whoever reads it deals it out.
 
 use super::{
-    super::together::together,
+    super::together::{Trouble, together},
     manifest::What,
     save::{Copied, Save, Stored},
 };
@@ -16,22 +16,28 @@ fn what<C: Packed>(container: &C) -> What {
     What {
         kind: C::WHAT.into(),
         of: type_name::<C::Contents>().into(),
+        size: 0,
         shape: container.fixed_len().into_iter().collect(),
         distribution: String::new(),
     }
 }
 
 fn copy<C: Packed>(container: &C, g: &mut Group, site: &'static Location<'static>) -> Result<Copied> {
-    container.check_home(g.core(), site);
+    container.check_home(g.core(), site)?;
     let mut bytes = Vec::new();
     let packed = container.pack(&mut bytes).map(|()| bytes);
     Copied::of_each(g, packed)
 }
 
-fn restore<C: Packed>(container: &C, g: &mut Group, from: &Stored<'_>) -> Result {
+/// This processor's share of what was kept.
+fn read<C: Packed>(container: &C, g: &Group, from: &Stored<'_>) -> Result<C::Contents, Trouble> {
     let writers = from.writers_of(g.rank(), g.size());
     let parts = writers.map(|rank| from.of_writer(rank)).collect::<Result<Vec<_>, _>>();
-    let mine = parts.and_then(|parts| container.read(&parts).map_err(|_| from.is_no(C::WHAT)));
+    parts.and_then(|parts| container.read(&parts).map_err(|_| from.is_no(C::WHAT)))
+}
+
+fn restore<C: Packed>(container: &C, g: &mut Group, from: &Stored<'_>) -> Result {
+    let mine = read(container, g, from);
     let contents = together(g, mine)?;
     container.deal_out(g, contents, from.writers == g.size())
 }
@@ -45,6 +51,10 @@ macro_rules! saves {
 
             fn copy(&self, g: &mut Group, site: &'static Location<'static>) -> Result<Copied> {
                 copy(self, g, site)
+            }
+
+            fn check(&self, g: &Group, from: &Stored<'_>) -> Result<(), Trouble> {
+                read(self, g, from).map(drop)
             }
 
             fn restore(&self, g: &mut Group, from: &Stored<'_>) -> Result {

@@ -18,7 +18,7 @@ const GROUP: &str = "group-";
 /// How many generations are kept.
 const KEPT: usize = 2;
 /// Nobody has more in a manifest; a longer one is none.
-const LONGEST: u64 = 1 << 32;
+const LONGEST: u64 = 1 << 30;
 
 /// Where a group has its generations.
 #[derive(Clone, Debug)]
@@ -54,8 +54,10 @@ impl Folder {
     /// The numbers of all generations, the newest first, those without a manifest as well.
     pub(super) fn numbers(&self) -> Result<Vec<u64>, Trouble> {
         let names = self.names()?;
+        let number = |name: &String| name.strip_prefix(GENERATION)?.parse().ok();
+        let is_ours = |name: &String, number: u64| self.generation(number).ends_with(name);
         let mut numbers: Vec<u64> =
-            names.iter().filter_map(|name| name.strip_prefix(GENERATION)?.parse().ok()).collect();
+            names.iter().filter_map(|name| number(name).filter(|&number| is_ours(name, number))).collect();
         numbers.sort_unstable_by(|a, b| b.cmp(a));
         Ok(numbers)
     }
@@ -69,7 +71,8 @@ impl Folder {
     pub fn saved(&self) -> Result<(Vec<u64>, Vec<u64>), Trouble> {
         let (mut saved, mut begun) = (Vec::new(), Vec::new());
         for number in self.numbers()? {
-            let list = if self.has_manifest(number)? { &mut saved } else { &mut begun };
+            // What cannot be looked at, as a file of that name, holds nothing.
+            let list = if self.has_manifest(number).unwrap_or(false) { &mut saved } else { &mut begun };
             list.push(number);
         }
         Ok((saved, begun))
@@ -80,9 +83,11 @@ impl Folder {
         let path = self.generation(number).join(MANIFEST);
         let read = || {
             let file = File::open(&path)?;
-            let len = file.len()?.min(LONGEST);
-            let mut text = vec![0; len as usize];
-            file.read(&mut text, 0).map(|()| text)
+            let (len, mut text) = (file.len()?.min(LONGEST) as usize, Vec::new());
+            if !fabric::try_make_room(&mut text, len) {
+                return Err(std::io::ErrorKind::OutOfMemory.into());
+            }
+            file.append(&mut text, len, 0).map(|()| text)
         };
         let text = named(read(), "read", &path).map_err(Flaw::Damaged)?;
         Manifest::parse(&text)
@@ -90,7 +95,9 @@ impl Folder {
 
     /// Makes the folder of the next generation, with empty files of these names.
     pub(super) fn begin(&self, files: &[String]) -> Result<u64, Trouble> {
-        let number = self.numbers()?.first().map_or(1, |last| last + 1);
+        let last = self.numbers()?.first().copied().unwrap_or(0);
+        let path = self.generation(last);
+        let number = last.checked_add(1).ok_or_else(|| format!("{} has the last number there is", path.display()))?;
         let path = self.generation(number);
         let make = || {
             disk::make_folder(&path)?;
@@ -106,6 +113,7 @@ impl Folder {
     /// Makes a generation count, when all that it holds is on the disk.
     pub(super) fn complete(&self, number: u64, manifest: &Manifest) -> Result<(), Trouble> {
         let (path, text) = (self.generation(number), manifest.text());
+        manifest.check().map_err(|what| format!("{} cannot be completed: its manifest {what}", path.display()))?;
         let write = || {
             disk::sync_folder(&path)?;
             let part = path.join(MANIFEST_PART);

@@ -3,12 +3,12 @@
 use super::{
     super::{
         disk,
-        together::{Trouble, by_leader, named},
+        together::{Trouble, by_leader, named, same_path},
     },
     generations::Folder,
     manifest::{Manifest, Part},
     occasions::{Every, Occasions},
-    save::Save,
+    save::{Copied, Save},
     writer::{Work, Writing, Written},
 };
 use crate::{
@@ -64,6 +64,8 @@ struct Begun {
     number: u64,
     writing: Writing,
     parts: Vec<Part>,
+    /// How many members write.
+    writers: usize,
 }
 
 /// What members tell each other at a turn.
@@ -102,6 +104,7 @@ impl Group {
     pub fn checkpoint<'a>(&mut self, dir: impl AsRef<Path>) -> Result<Checkpoint<'a>> {
         let folder = Folder::of_group(dir.as_ref(), &self.path());
         let site = Location::caller();
+        same_path(self, dir.as_ref());
         let every = by_leader(self, || {
             let make = || {
                 disk::make_folder(&folder.path)?;
@@ -149,8 +152,9 @@ impl<'a> Checkpoint<'a> {
             self.core.error(ErrorKind::BadConfig, what, Location::caller()).raise();
         }
         let what = part.what();
-        self.core.declare(mix(u64::from(crc32fast::hash(name.as_bytes())), self.parts.len() as u64));
-        self.core.registry().describe(format!("`{name}` of a checkpoint, {}", what.in_words()));
+        let words = format!("`{name}` of a checkpoint, {}", what.in_words());
+        self.core.declare(mix(u64::from(crc32fast::hash(words.as_bytes())), self.parts.len() as u64));
+        self.core.registry().describe(words);
         self.parts.push((name.to_owned(), part));
     }
 
@@ -186,6 +190,11 @@ impl<'a> Checkpoint<'a> {
     /// were, and the group can go on.
     #[track_caller]
     pub fn save(&mut self, g: &mut Group) -> Result {
+        self.check(g)?;
+        // What a save before this one has failed for does not matter if this one is whole.
+        if let Err(error) = self.finish(g) {
+            g.leader(|| eprintln!("superstep: the save before has failed: {error}"));
+        }
         self.begin(g, Writing::here)?;
         self.finish(g)
     }
@@ -213,13 +222,13 @@ impl<'a> Checkpoint<'a> {
     /// ```
     #[track_caller]
     pub fn start(&mut self, g: &mut Group) -> Result {
+        self.finish(g)?;
         self.begin(g, Writing::behind)
     }
 
     #[track_caller]
     fn begin(&mut self, g: &mut Group, write: fn(Work) -> Writing) -> Result {
         self.check(g)?;
-        self.finish(g)?;
         let site = Location::caller();
         let (mut files, mut parts) = (Vec::new(), Vec::new());
         for (at, (name, part)) in self.parts.iter().enumerate() {
@@ -231,12 +240,13 @@ impl<'a> Checkpoint<'a> {
                 bytes: 0,
                 pieces: Vec::new(),
             });
-            files.push((file, part.copy(g, site)?));
+            let Copied { pieces } = part.copy(g, site)?;
+            files.push((file, Copied { pieces: pieces.map_err(|why| format!("`{name}` cannot be saved: {why}")) }));
         }
         let names: Vec<String> = parts.iter().map(|part| part.file.clone()).collect();
         let number = by_leader(g, || self.folder.begin(&names))?;
         let work = Work { rank: g.rank(), folder: self.folder.generation(number), files };
-        self.begun = Some(Begun { number, writing: write(work), parts });
+        self.begun = Some(Begun { number, writing: write(work), parts, writers: g.size() });
         self.occasions.begin_again(g);
         self.is_owed = false;
         Ok(())
@@ -260,13 +270,18 @@ impl<'a> Checkpoint<'a> {
     #[track_caller]
     pub fn finish(&mut self, g: &mut Group) -> Result {
         self.check(g)?;
-        let Some(Begun { number, writing, parts }) = self.begun.take() else { return Ok(()) };
+        let Some(Begun { number, writing, parts, writers }) = self.begun.take() else { return Ok(()) };
         let mine = writing.end();
         let all = g.try_step(|s| s.collect_to(0, mine))?;
         let (size, group) = (g.size(), g.path());
         by_leader(g, || {
-            let outcome = gathered(parts, all.unwrap_or_default())
-                .and_then(|parts| self.folder.complete(number, &Manifest::new(size, group, parts)));
+            let outcome = if size < writers {
+                let path = self.folder.generation(number);
+                Err(format!("{} cannot be completed: a member that has begun to write it has left", path.display()))
+            } else {
+                gathered(parts, all.unwrap_or_default())
+                    .and_then(|parts| self.folder.complete(number, &Manifest::new(size, group, parts)))
+            };
             match outcome {
                 Ok(()) => {
                     let damaged: Vec<u64> = self.damaged.iter().map(|(number, _)| *number).collect();

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 /// The newest format that is known, and the one that is written.
 const FORMAT: u32 = 1;
 
+/// Nobody has more processors.
+const PROCESSORS_MAX: usize = 1 << 24;
+
 /// All that a generation holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -46,6 +49,8 @@ pub struct What {
     pub kind: String,
     /// What it holds, as Rust calls it.
     pub of: String,
+    /// How many bytes each of its elements has; 0 if they differ, or if nobody has written it down.
+    pub size: usize,
     /// How many elements it has in each dimension, where that must agree.
     pub shape: Vec<usize>,
     /// How it lay when it was written.
@@ -119,6 +124,9 @@ impl Manifest {
         let is_none = |what: String| damaged(format!("is not one: {what}"));
         let json = Json::parse(text).map_err(is_none)?;
         let format = json.number("format").map_err(is_none)?;
+        if format == 0 {
+            return Err(is_none("there is no format 0".into()));
+        }
         if format > FORMAT.into() {
             let what = format!("it has format {format}, and this superstep knows formats up to {FORMAT}");
             return Err(Flaw::Newer(what));
@@ -140,7 +148,10 @@ impl Manifest {
     }
 
     /// Refuses what no save writes: files elsewhere, and pieces that do not make up their file.
-    fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<(), String> {
+        if !(1..=PROCESSORS_MAX).contains(&self.processors) {
+            return Err(format!("is of {} processors", self.processors));
+        }
         for part in &self.parts {
             if part.file.contains(['/', '\\']) || part.file.starts_with('.') {
                 return Err(format!("names the file {:?}", part.file));
@@ -169,7 +180,7 @@ fn head(body: &str) -> String {
 
 impl Part {
     fn to_json(&self) -> Json {
-        let What { kind, of, shape, distribution } = &self.what;
+        let What { kind, of, size, shape, distribution } = &self.what;
         let piece = |piece: &Piece| {
             Json::object([
                 ("rank", Json::Number(piece.rank as u64)),
@@ -182,6 +193,7 @@ impl Part {
             ("name", Json::text(&self.name)),
             ("kind", Json::text(kind)),
             ("type", Json::text(of)),
+            ("element", Json::Number(*size as u64)),
             ("shape", Json::list(shape, |&extent| Json::Number(extent as u64))),
             ("distribution", Json::text(distribution)),
             ("file", Json::text(&self.file)),
@@ -203,6 +215,8 @@ impl Part {
             what: What {
                 kind: json.string("kind")?,
                 of: json.string("type")?,
+                // The first manifests do not have it.
+                size: json.number("element").unwrap_or(0) as usize,
                 shape,
                 distribution: json.string("distribution")?,
             },
@@ -225,7 +239,8 @@ mod tests {
     use super::*;
 
     fn some() -> Manifest {
-        let what = What { kind: "array".into(), of: "f64".into(), shape: vec![3], distribution: "Block".into() };
+        let what =
+            What { kind: "array".into(), of: "f64".into(), size: 8, shape: vec![3], distribution: "Block".into() };
         let pieces = [(1, 16, 8), (0, 0, 16)].map(|(rank, offset, len)| Piece { rank, offset, len, crc32: 7 });
         let part = Part { name: "u".into(), what, file: "0-u".into(), bytes: 24, pieces: pieces.into() };
         Manifest::new(2, "0".into(), vec![part])
@@ -261,6 +276,8 @@ mod tests {
         assert!(change(|m| m.parts[0].bytes = 25).contains("do not fit together"));
         assert!(change(|m| m.parts[0].pieces[0].offset = 17).contains("do not fit together"));
         assert!(change(|m| m.processors = 1).contains("do not fit together"));
+        assert!(change(|m| m.processors = usize::MAX).contains("is of 18446744073709551615 processors"));
+        assert!(change(|m| m.format = 0).contains("there is no format 0"));
         assert!(change(|m| m.format = 2).contains("format 2, and this superstep knows formats up to 1"));
     }
 }

@@ -35,6 +35,7 @@ impl<T: Element, D: Distribution, const N: usize> Save for Array<T, D, N> {
         What {
             kind: "array".into(),
             of: type_name::<T>().into(),
+            size: size_of::<T>(),
             shape: self.shape().into(),
             distribution: format!("{:?}", self.distribution()),
         }
@@ -49,6 +50,10 @@ impl<T: Element, D: Distribution, const N: usize> Save for Array<T, D, N> {
         Ok(Copied { pieces: Ok(bytes.map(|bytes| (at, bytes.to_vec())).into_iter().collect()) })
     }
 
+    fn check(&self, _: &Group, from: &Stored<'_>) -> Result<(), Trouble> {
+        from.has_bytes(self.len() * size_of::<T>())
+    }
+
     fn restore(&self, g: &mut Group, from: &Stored<'_>) -> Result {
         let mine = from.open();
         let file = together(g, mine)?;
@@ -61,6 +66,7 @@ impl<T: Element, const N: usize> Save for Paged<T, N> {
         What {
             kind: "paged array".into(),
             of: type_name::<T>().into(),
+            size: size_of::<T>(),
             shape: self.shape().into(),
             distribution: format!("blocks of {:?}", self.block()),
         }
@@ -75,6 +81,10 @@ impl<T: Element, const N: usize> Save for Paged<T, N> {
             }
         })?;
         Ok(stretches(&straight))
+    }
+
+    fn check(&self, _: &Group, from: &Stored<'_>) -> Result<(), Trouble> {
+        from.has_bytes(self.shape().iter().product::<usize>() * size_of::<T>())
     }
 
     fn restore(&self, g: &mut Group, from: &Stored<'_>) -> Result {
@@ -107,6 +117,10 @@ impl<T: Value> Save for Shared<T> {
         }))
     }
 
+    fn check(&self, g: &Group, from: &Stored<'_>) -> Result<(), Trouble> {
+        if g.is_leader() { from.value_of::<T>(0).map(drop) } else { Ok(()) }
+    }
+
     fn restore(&self, g: &mut Group, from: &Stored<'_>) -> Result {
         let value = by_leader(g, || from.value_of::<T>(0))?;
         g.try_step(|s| {
@@ -118,7 +132,7 @@ impl<T: Value> Save for Shared<T> {
 
 impl<T: Element> Save for Area<T> {
     fn what(&self) -> What {
-        What::value::<T>("area")
+        What { size: size_of::<T>(), ..What::value::<T>("area") }
     }
 
     fn is_each_ones(&self) -> bool {
@@ -127,25 +141,23 @@ impl<T: Element> Save for Area<T> {
 
     fn copy(&self, g: &mut Group, site: &'static Location<'static>) -> Result<Copied> {
         self.check_home(g.core(), site)?;
-        let bytes = bytemuck::cast_slice(&self.local()).to_vec();
-        Copied::of_each(g, Ok(bytes))
+        let bytes = self.try_local(site).map(|local| bytemuck::cast_slice(&local).to_vec());
+        Copied::of_each(g, bytes)
+    }
+
+    fn check(&self, g: &Group, from: &Stored<'_>) -> Result<(), Trouble> {
+        let bytes = from.part.of_writer(g.rank()).iter().map(|piece| piece.len).sum::<u64>() as usize;
+        if bytes == self.len() * size_of::<T>() {
+            return Ok(());
+        }
+        let (there, here) = (bytes / size_of::<T>(), self.len());
+        Err(format!("has {there} elements of rank {}'s part of the area, which has {here} now", g.rank()))
     }
 
     fn restore(&self, g: &mut Group, from: &Stored<'_>) -> Result {
-        let mine = from.of_writer(g.rank()).and_then(|bytes| self.fits(g, from, bytes));
+        let mine = from.of_writer(g.rank());
         let bytes = together(g, mine)?;
         bytemuck::cast_slice_mut(&mut self.local_mut()).copy_from_slice(&bytes);
         Ok(())
-    }
-}
-
-impl<T: Element> Area<T> {
-    /// Refuses another number of bytes than this processor's part has.
-    fn fits(&self, g: &Group, from: &Stored<'_>, bytes: Vec<u8>) -> Result<Vec<u8>, Trouble> {
-        if bytes.len() == self.len() * size_of::<T>() {
-            return Ok(bytes);
-        }
-        let (path, there, here) = (from.path().display(), bytes.len() / size_of::<T>(), self.len());
-        Err(format!("{path} has {there} elements of rank {}'s part of the area, which has {here} now", g.rank()))
     }
 }

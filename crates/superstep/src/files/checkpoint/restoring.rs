@@ -85,7 +85,7 @@ impl Checkpoint<'_> {
     fn note_damage(&mut self, g: &Group, number: u64, what: String) {
         if g.is_leader() {
             let path = self.folder.path.display();
-            eprintln!("superstep: generation {number} in {path} is damaged, the one before is taken: {what}");
+            eprintln!("superstep: generation {number} in {path} is damaged and passed over: {what}");
         }
         self.damaged.push((number, what));
     }
@@ -95,9 +95,14 @@ impl Checkpoint<'_> {
         let generation = self.folder.generation(number);
         let fits = self.fits(g, manifest).map_err(|what| format!("{}: {what}", generation.display()));
         together(g, fits)?;
+        let stored_of = |part| Stored::new(&generation, part, manifest.processors);
+        let mut checked = self.parts.iter().zip(&manifest.parts);
+        let fits = checked.try_for_each(|((name, part), stored)| {
+            part.check(g, &stored_of(stored)).map_err(|what| format!("{}: `{name}` {what}", generation.display()))
+        });
+        together(g, fits)?;
         for ((_, part), stored) in self.parts.iter().zip(&manifest.parts) {
-            let path = generation.join(&stored.file);
-            part.restore(g, &Stored { path, part: stored, writers: manifest.processors })?;
+            part.restore(g, &stored_of(stored))?;
         }
         self.generation = Some(number);
         self.occasions.begin_again(g);
@@ -119,6 +124,13 @@ impl Checkpoint<'_> {
             if (&asked.kind, &asked.of) != (&there.kind, &there.of) {
                 let [there, asked] = [there, &asked].map(What::in_words);
                 return Err(format!("`{name}` was saved as {there}, and {asked} is asked for"));
+            }
+            if there.size != 0 && asked.size != there.size {
+                let sizes = [there.size, asked.size];
+                return Err(format!(
+                    "`{name}` was saved with elements of {} bytes, and has {} now",
+                    sizes[0], sizes[1]
+                ));
             }
             if asked.shape != there.shape {
                 return Err(format!("`{name}` was saved with shape {:?}, and has {:?} now", there.shape, asked.shape));

@@ -59,6 +59,10 @@ pub trait Save {
     #[doc(hidden)]
     fn copy(&self, g: &mut Group, site: &'static Location<'static>) -> Result<Copied>;
 
+    /// Says why what was kept cannot be taken here, if so. Nothing is taken before everything was checked everywhere.
+    #[doc(hidden)]
+    fn check(&self, g: &Group, from: &Stored<'_>) -> Result<(), Trouble>;
+
     /// Takes what was kept. Collective.
     #[doc(hidden)]
     fn restore(&self, g: &mut Group, from: &Stored<'_>) -> Result;
@@ -97,7 +101,20 @@ pub struct Stored<'a> {
     pub(super) writers: usize,
 }
 
+impl<'a> Stored<'a> {
+    /// A part of the generation that is there.
+    pub(super) fn new(generation: &Path, part: &'a Part, writers: usize) -> Self {
+        Self { path: generation.join(&part.file), part, writers }
+    }
+}
+
 impl Stored<'_> {
+    /// Refuses another number of bytes.
+    pub(super) fn has_bytes(&self, asked: usize) -> Result<(), Trouble> {
+        let there = self.part.bytes;
+        if there == asked as u64 { Ok(()) } else { Err(format!("has {there} bytes, and {asked} are asked for")) }
+    }
+
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -131,7 +148,7 @@ impl Stored<'_> {
     /// The writers whose bytes this processor takes: its own where there are as many, and else some that follow each
     /// other.
     pub(super) fn writers_of(&self, rank: usize, size: usize) -> Range<usize> {
-        let first = |rank: usize| (rank * self.writers).div_ceil(size);
+        let first = |rank: usize| (rank as u128 * self.writers as u128).div_ceil(size as u128) as usize;
         first(rank)..first(rank + 1)
     }
 }
@@ -142,7 +159,8 @@ mod tests {
 
     #[test]
     fn every_writer_is_taken_by_one_and_in_order() {
-        let what = What { kind: String::new(), of: String::new(), shape: Vec::new(), distribution: String::new() };
+        let what =
+            What { kind: String::new(), of: String::new(), size: 0, shape: Vec::new(), distribution: String::new() };
         let part = Part { name: String::new(), what, file: String::new(), bytes: 0, pieces: Vec::new() };
         for writers in 1..12 {
             let stored = Stored { path: PathBuf::new(), part: &part, writers };

@@ -1,7 +1,7 @@
 //! Values of a program that a checkpoint keeps.
 
 use super::{
-    super::together::{by_leader, together},
+    super::together::{Trouble, by_leader, together},
     manifest::What,
     save::{Copied, Save, Stored},
 };
@@ -108,6 +108,10 @@ impl<T: Value> Save for One<T> {
         Ok(Copied::of_leader(g, || self.bytes()))
     }
 
+    fn check(&self, g: &Group, from: &Stored<'_>) -> Result<(), Trouble> {
+        if g.is_leader() { from.value_of::<T>(0).map(drop) } else { Ok(()) }
+    }
+
     fn restore(&self, g: &mut Group, from: &Stored<'_>) -> Result {
         self.set(by_leader(g, || from.value_of(0))?);
         Ok(())
@@ -127,6 +131,10 @@ impl<T: Value> Save for Each<T> {
         Copied::of_each(g, self.bytes())
     }
 
+    fn check(&self, g: &Group, from: &Stored<'_>) -> Result<(), Trouble> {
+        from.value_of::<T>(g.rank()).map(drop)
+    }
+
     fn restore(&self, g: &mut Group, from: &Stored<'_>) -> Result {
         let mine = from.value_of(g.rank());
         self.set(together(g, mine)?);
@@ -137,6 +145,6 @@ impl<T: Value> Save for Each<T> {
 impl What {
     /// Something that has no shape and lies in no special way.
     pub(super) fn value<T>(kind: &str) -> Self {
-        Self { kind: kind.into(), of: type_name::<T>().into(), shape: Vec::new(), distribution: String::new() }
+        Self { kind: kind.into(), of: type_name::<T>().into(), size: 0, shape: Vec::new(), distribution: String::new() }
     }
 }

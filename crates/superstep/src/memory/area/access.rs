@@ -163,6 +163,11 @@ impl<T: Element> Area<T> {
         self.part.owned.lend(&self.core, Location::caller(), &|| self.part.describe())
     }
 
+    /// Lends it like [`local`](Self::local), or returns why that cannot be done.
+    pub(crate) fn try_local(&self, site: &Location<'_>) -> Result<Ref<'_, [T]>> {
+        self.part.owned.try_lend(&self.core, site, &|| self.part.describe())
+    }
+
     /// Lends this processor's part for writing. Drop the borrow before the next boundary.
     ///
     /// ```
