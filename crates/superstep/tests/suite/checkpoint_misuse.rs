@@ -80,20 +80,22 @@ fn elements_of_another_size_are_refused() {
             saved.add("u", &area);
             saved.save(g).unwrap();
         }
-        #[derive(Element)]
-        #[repr(C)]
-        struct P {
-            _one: f64,
+        {
+            #[derive(Element)]
+            #[repr(C)]
+            struct P {
+                _one: f64,
+            }
+            let (u, area) = (g.array::<P, Block>(6), g.area::<P>(4));
+            let mut saved = g.checkpoint(&dirs[0]).unwrap();
+            saved.add("u", &u);
+            let outcome = saved.restore(g);
+            is_refused(g, outcome, &["`u` was saved with elements of 16 bytes, and has 8 now"]);
+            let mut saved = g.checkpoint(&dirs[1]).unwrap();
+            saved.add("u", &area);
+            let outcome = saved.restore(g);
+            is_refused(g, outcome, &["`u` was saved with elements of 16 bytes, and has 8 now"]);
         }
-        let (u, area) = (g.array::<P, Block>(6), g.area::<P>(4));
-        let mut saved = g.checkpoint(&dirs[0]).unwrap();
-        saved.add("u", &u);
-        let outcome = saved.restore(g);
-        is_refused(g, outcome, &["`u` was saved with elements of 16 bytes, and has 8 now"]);
-        let mut saved = g.checkpoint(&dirs[1]).unwrap();
-        saved.add("u", &area);
-        let outcome = saved.restore(g);
-        is_refused(g, outcome, &["`u` was saved with elements of 16 bytes, and has 8 now"]);
         folder.remove(g);
     });
 }
@@ -127,14 +129,14 @@ fn strange_names_in_the_folder_are_passed_over() {
 fn a_restore_that_is_refused_takes_nothing() {
     on_sizes(&[1, 2, 3], |g| {
         let folder = Folder::new(g);
-        let (u, area, word) = (g.array::<f64, Block>(5), g.area::<u8>(4), Each::new(String::from("word")));
-        u.local_mut().fill(1.0);
+        let (u, area, word) = (g.array::<u32, Block>(5), g.area::<u8>(4), Each::new(String::from("word")));
+        u.local_mut().fill(1);
         let mut saved = g.checkpoint(&folder.path).unwrap();
         saved.add("u", &u);
         saved.add("area", &area);
         saved.add("word", &word);
         saved.save(g).unwrap();
-        u.local_mut().fill(2.0);
+        u.local_mut().fill(2);
         let longer = g.area::<u8>(5);
         let mut saved = g.checkpoint(&folder.path).unwrap();
         saved.add("u", &u);
@@ -142,7 +144,7 @@ fn a_restore_that_is_refused_takes_nothing() {
         saved.add("word", &word);
         let outcome = saved.restore(g);
         is_refused(g, outcome, &["`area` has 4 elements of rank 0's part of the area, which has 5 now"]);
-        assert!(u.local().iter().all(|&x| x == 2.0));
+        assert!(u.local().iter().all(|&x| x == 2));
         folder.remove(g);
     });
 }
