@@ -222,9 +222,12 @@ fn background(folder: &Path, mib: usize) -> superstep::Result {
 
 /// A sweep: each element becomes the mean of its neighbours.
 fn sweep(g: &mut Group, from: &Array<f64, Block>, to: &Array<f64, Block>) -> superstep::Result {
-    let (from, mut to) = (from.local(), to.local_mut());
-    let ends = [from.first(), from.last()].map(|end| end.copied().unwrap_or_default());
+    let ends = {
+        let from = from.local();
+        [from.first(), from.last()].map(|end| end.copied().unwrap_or_default())
+    };
     let (rank, all) = (g.rank(), g.try_step(|s| s.collect(ends))?);
+    let (from, mut to) = (from.local(), to.local_mut());
     let before = if rank > 0 { all[rank - 1][1] } else { ends[0] };
     let behind = all.get(rank + 1).map_or(ends[1], |ends| ends[0]);
     for (at, x) in to.iter_mut().enumerate() {
