@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{engine::Group, error::Result};
 use std::{
+    io,
     path::{Path, PathBuf},
     sync::atomic::{AtomicU64, Ordering},
 };
@@ -36,18 +37,22 @@ impl Aside {
     pub(super) fn begin(g: &mut Group, path: &Path, len: u64) -> Result<Self> {
         same_path(g, path);
         let made = by_leader(g, || {
-            let mine = (std::process::id(), next_number());
             let make = || {
                 if path.file_name().is_none() || path.is_dir() {
-                    return Err(std::io::Error::other("it is a folder"));
+                    return Err(io::Error::other("it is a folder"));
                 }
-                let beside = beside(path, mine);
-                let file = File::create_new(&beside)?;
-                // Whoever may read and write the file that is replaced may do so with this one.
-                file.take_rights(path);
-                file.set_len(len).inspect_err(|_| drop(disk::remove(&beside)))
+                // A process of the same number may have left one behind.
+                let (mine, file) = loop {
+                    let mine = (std::process::id(), next_number());
+                    match File::create_new(&beside(path, mine)) {
+                        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                        made => break (mine, made?),
+                    }
+                };
+                let sized = file.set_len(len);
+                sized.inspect_err(|_| drop(disk::remove(&beside(path, mine)))).map(|()| mine)
             };
-            named(make(), "written", path).map(|()| mine)
+            named(make(), "written", path)
         })?;
         let beside = beside(path, made);
         let opened = {
@@ -67,15 +72,16 @@ impl Aside {
     #[track_caller]
     pub(super) fn finish(self, g: &mut Group, mine: Result<(), String>) -> Result {
         let mine = mine.and_then(|()| named(self.file.sync(), "written", &self.path));
-        let outcome = together(g, mine).and_then(|()| {
-            by_leader(g, || {
-                let name = || {
-                    disk::rename(&self.beside, &self.path)?;
-                    disk::sync_folder(&disk::folder_of(&self.path))
-                };
-                named(name(), "written", &self.path)
-            })
-        });
+        let name = || {
+            // Whoever may read and write the file that is replaced may do so with this one.
+            self.file.take_rights(&self.path);
+            disk::rename(&self.beside, &self.path)?;
+            disk::sync_folder(&disk::folder_of(&self.path))
+        };
+        let outcome = match together(g, mine) {
+            Ok(()) => by_leader(g, || named(name(), "written", &self.path)),
+            error => error,
+        };
         outcome.inspect_err(|_| give_up(g, &self.beside))
     }
 }

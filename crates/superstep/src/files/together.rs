@@ -4,7 +4,35 @@ use crate::{
     engine::{Group, Value},
     error::{ErrorKind, Result},
 };
-use std::{io, panic::Location, path::Path};
+use std::{cell::Cell, io, panic::Location, path::Path};
+
+thread_local! {
+    /// The call of the program that is under way, where another one than the nearest is to be named.
+    static CALL: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
+}
+
+/// As long as it lives, errors name this call of the program: what is kept is reached through a trait, and places do
+/// not come through that.
+pub(super) struct Call(Option<&'static Location<'static>>);
+
+impl Call {
+    pub(super) fn of(site: &'static Location<'static>) -> Self {
+        Self(CALL.replace(Some(site)))
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        CALL.set(self.0);
+    }
+}
+
+/// The call of the program that errors name.
+#[track_caller]
+fn called() -> &'static Location<'static> {
+    let nearest = Location::caller();
+    CALL.get().unwrap_or(nearest)
+}
 
 /// What has gone wrong with a file, in words that name it.
 pub(super) type Trouble = String;
@@ -18,7 +46,7 @@ pub(super) fn named<T>(outcome: io::Result<T>, verb: &str, path: &Path) -> Resul
 /// that has one.
 #[track_caller]
 pub(super) fn together<T>(g: &mut Group, mine: Result<T, Trouble>) -> Result<T> {
-    let site = Location::caller();
+    let site = called();
     let (value, trouble) = match mine {
         Ok(value) => (Some(value), None),
         Err(trouble) => (None, Some(trouble)),
@@ -34,7 +62,7 @@ pub(super) fn together<T>(g: &mut Group, mine: Result<T, Trouble>) -> Result<T> 
 /// Lets the leader do something, and tells all what came of it.
 #[track_caller]
 pub(super) fn by_leader<T: Value>(g: &mut Group, work: impl FnOnce() -> Result<T, Trouble>) -> Result<T> {
-    let site = Location::caller();
+    let site = called();
     let mine = g.is_leader().then(work);
     let told = g.try_step(|s| s.broadcast(0, mine))?;
     told.map_err(|trouble| g.core().error(ErrorKind::File, trouble, site))

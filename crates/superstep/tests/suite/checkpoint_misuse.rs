@@ -143,7 +143,8 @@ fn a_restore_that_is_refused_takes_nothing() {
         saved.add("area", &longer);
         saved.add("word", &word);
         let outcome = saved.restore(g);
-        is_refused(g, outcome, &["`area` has 4 elements of rank 0's part of the area, which has 5 now"]);
+        let says = ["`area` has 4 elements of rank 0's part of the area, which has 5 now", "checkpoint_misuse.rs:"];
+        is_refused(g, outcome, &says);
         assert!(u.local().iter().all(|&x| x == 2));
         folder.remove(g);
     });

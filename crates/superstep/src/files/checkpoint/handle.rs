@@ -3,7 +3,7 @@
 use super::{
     super::{
         disk,
-        together::{Trouble, by_leader, named, same_path},
+        together::{Call, Trouble, by_leader, named, same_path},
     },
     generations::Folder,
     manifest::{Manifest, Part},
@@ -190,6 +190,7 @@ impl<'a> Checkpoint<'a> {
     /// were, and the group can go on.
     #[track_caller]
     pub fn save(&mut self, g: &mut Group) -> Result {
+        let _call = Call::of(Location::caller());
         self.check(g)?;
         // What a save before this one has failed for does not matter if this one is whole.
         if let Err(error) = self.finish(g) {
@@ -222,6 +223,7 @@ impl<'a> Checkpoint<'a> {
     /// ```
     #[track_caller]
     pub fn start(&mut self, g: &mut Group) -> Result {
+        let _call = Call::of(Location::caller());
         self.finish(g)?;
         self.begin(g, Writing::behind)
     }
@@ -269,6 +271,7 @@ impl<'a> Checkpoint<'a> {
     /// As [`save`](Self::save).
     #[track_caller]
     pub fn finish(&mut self, g: &mut Group) -> Result {
+        let _call = Call::of(Location::caller());
         self.check(g)?;
         let Some(Begun { number, writing, parts, writers }) = self.begun.take() else { return Ok(()) };
         let mine = writing.end();

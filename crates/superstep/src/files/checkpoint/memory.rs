@@ -9,7 +9,7 @@ use super::{
         together::{Trouble, by_leader, together},
     },
     manifest::What,
-    save::{Copied, Save, Stored},
+    save::{Bytes, Copied, Elements, Save, Stored},
 };
 use crate::{
     engine::{Element, Group, Leader, Value, encode},
@@ -25,7 +25,7 @@ fn stretches<T: Element, D: Distribution, const N: usize>(a: &Array<T, D, N>) ->
     let (local, mut pieces) = (a.local(), Vec::new());
     a.stretches(|offset, index, count| {
         let bytes: &[u8] = bytemuck::cast_slice(&local[offset..offset + count]);
-        pieces.push(((index * size_of::<T>()) as u64, bytes.to_vec()));
+        pieces.push(((index * size_of::<T>()) as u64, Box::new(bytes.to_vec()) as Bytes));
     });
     Copied { pieces: Ok(pieces) }
 }
@@ -45,9 +45,10 @@ impl<T: Element, D: Distribution, const N: usize> Save for Array<T, D, N> {
         self.check_whole(g.core(), site)?;
         let straight = straightened(g, self)?;
         let Some(Straight { first, values }) = straight else { return Ok(stretches(self)) };
-        let bytes = Some(bytemuck::cast_slice::<T, u8>(&values)).filter(|bytes| !bytes.is_empty());
-        let at = (first * size_of::<T>()) as u64;
-        Ok(Copied { pieces: Ok(bytes.map(|bytes| (at, bytes.to_vec())).into_iter().collect()) })
+        if values.is_empty() {
+            return Ok(Copied { pieces: Ok(Vec::new()) });
+        }
+        Ok(Copied { pieces: Ok(vec![((first * size_of::<T>()) as u64, Box::new(Elements(values)) as Bytes)]) })
     }
 
     fn check(&self, _: &Group, from: &Stored<'_>) -> Result<(), Trouble> {

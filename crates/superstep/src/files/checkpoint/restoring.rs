@@ -1,13 +1,14 @@
 //! Takes what was kept.
 
 use super::{
-    super::together::{Trouble, by_leader, together},
+    super::together::{Call, Trouble, by_leader, together},
     handle::Checkpoint,
     manifest::{Flaw, Manifest, What},
     reader::flaw_of,
     save::Stored,
 };
 use crate::{engine::Group, error::Result};
+use std::panic::Location;
 
 impl Checkpoint<'_> {
     /// Takes everything from the newest whole generation; false if none was ever saved. Collective.
@@ -42,6 +43,7 @@ impl Checkpoint<'_> {
     /// one's own.
     #[track_caller]
     pub fn restore(&mut self, g: &mut Group) -> Result<bool> {
+        let _call = Call::of(Location::caller());
         self.check(g)?;
         self.finish(g)?;
         let numbers = by_leader(g, || Ok(self.folder.saved()?.0))?;

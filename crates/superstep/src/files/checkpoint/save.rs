@@ -8,11 +8,12 @@ use super::{
     manifest::{Part, What},
 };
 use crate::{
-    engine::{Group, Sum, Value, decode},
+    engine::{Element, Group, Sum, Value, decode},
     error::Result,
 };
 use std::{
     any::type_name,
+    fmt,
     ops::Range,
     panic::Location,
     path::{Path, PathBuf},
@@ -70,15 +71,34 @@ pub trait Save {
 
 /// What one processor keeps of something: bytes, each with the place in the file where they begin; or why it cannot.
 #[doc(hidden)]
-#[derive(Debug)]
 pub struct Copied {
-    pub(super) pieces: Result<Vec<(u64, Vec<u8>)>, Trouble>,
+    pub(super) pieces: Result<Vec<(u64, Bytes)>, Trouble>,
+}
+
+/// Bytes that are kept, of whatever they are made.
+pub(super) type Bytes = Box<dyn AsRef<[u8]> + Send>;
+
+impl fmt::Debug for Copied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let places = self.pieces.as_ref().map(|pieces| pieces.iter().map(|(at, _)| at).collect::<Vec<_>>());
+        write!(f, "Copied({places:?})")
+    }
+}
+
+/// Elements as bytes, where they are.
+pub(super) struct Elements<T>(pub(super) Vec<T>);
+
+impl<T: Element> AsRef<[u8]> for Elements<T> {
+    fn as_ref(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.0)
+    }
 }
 
 impl Copied {
     /// Bytes of the leader, for all.
     pub(super) fn of_leader(g: &Group, bytes: impl FnOnce() -> Result<Vec<u8>>) -> Self {
-        let pieces = if g.is_leader() { bytes().map(|bytes| vec![(0, bytes)]) } else { Ok(Vec::new()) };
+        let pieces =
+            if g.is_leader() { bytes().map(|bytes| vec![(0, Box::new(bytes) as Bytes)]) } else { Ok(Vec::new()) };
         Self { pieces: pieces.map_err(|error| error.to_string()) }
     }
 
@@ -87,7 +107,9 @@ impl Copied {
     pub(super) fn of_each(g: &mut Group, bytes: Result<Vec<u8>>) -> Result<Self> {
         let len = bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
         let offset = g.try_step(|s| s.prefix(len, Sum))?;
-        Ok(Self { pieces: bytes.map(|bytes| vec![(offset, bytes)]).map_err(|error| error.to_string()) })
+        Ok(Self {
+            pieces: bytes.map(|bytes| vec![(offset, Box::new(bytes) as Bytes)]).map_err(|error| error.to_string()),
+        })
     }
 }
 

@@ -33,7 +33,7 @@ impl Work {
             if !pieces.is_empty() {
                 let file = named(File::reopen(&path), "written", &path)?;
                 for (offset, bytes) in pieces {
-                    for (number, bytes) in bytes.chunks(LONGEST).enumerate() {
+                    for (number, bytes) in (*bytes).as_ref().chunks(LONGEST).enumerate() {
                         let offset = offset + (number * LONGEST) as u64;
                         named(file.write(bytes, offset), "written", &path)?;
                         let crc32 = crc32fast::hash(bytes);
