@@ -129,8 +129,7 @@ impl Heard {
             Err(RecvTimeoutError::Disconnected) => return None,
             Err(RecvTimeoutError::Timeout) => panic!("nothing comes any more: {:?}", self.all),
         };
-        // The first line of a process stands behind the name of the test that the program is.
-        self.all.push(line.split_once("... ").map_or(line.as_str(), |(_, line)| line).to_owned());
+        self.all.push(line);
         self.all.last().map(String::as_str)
     }
 

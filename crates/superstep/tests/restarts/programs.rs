@@ -1,6 +1,10 @@
 //! The programs that the tests start.
 
-use std::{env, process::exit};
+use std::{
+    env,
+    io::{Write, stdout},
+    process::exit,
+};
 use superstep::{
     Block, Group, Result, Sum,
     files::{Fault, One, plan_fault},
@@ -37,7 +41,7 @@ fn number(name: &str) -> Option<u64> {
 /// A loop whose result depends on every turn, and on their number: kept at each turn, or when it is time.
 fn relax(g: &mut Group, is_saved: bool) -> Result {
     // Whoever kills a process has to find it.
-    println!("process {}", std::process::id());
+    print_line(&format!("process {}", std::process::id()));
     let (u, done) = (g.array::<f64, Block>(200), One::new(0));
     u.forall_mut(|i, x| *x = i as f64);
     let mut saved = g.checkpoint(folder())?;
@@ -91,5 +95,11 @@ fn waiting(g: &mut Group) -> Result {
 }
 
 fn say(g: &Group, words: &str) {
-    g.leader(|| println!("{words}"));
+    g.leader(|| print_line(words));
+}
+
+/// Prints a line that begins a line: processes share the output, and the test runner writes beginnings of lines to it.
+/// One call writes all of it.
+fn print_line(words: &str) {
+    stdout().write_all(format!("\n{words}\n").as_bytes()).expect("somebody reads");
 }
