@@ -4,14 +4,28 @@
 
 #![forbid(unsafe_code)]
 
-use clap::Parser;
-use std::process::ExitCode;
-use superstep_programs::nas::{self, Class, Kernel};
+use clap::{Parser, Subcommand, error::ErrorKind};
+use std::{fmt::Display, process::ExitCode};
+use superstep::Group;
+use superstep_programs::{
+    Summary, Trouble, bale, data, hpcc,
+    nas::{self, Class, Kernel},
+    prk,
+};
 
 /// Run a program on all processors, and check its answer.
 #[derive(Debug, Parser)]
 #[command(name = "programs", version, arg_required_else_help = true)]
-enum Args {
+struct Args {
+    #[command(subcommand)]
+    suite: Suite,
+    /// Print one object of JSON in place of a line.
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Suite {
     /// A kernel of the NAS parallel benchmarks.
     Nas {
         /// Which of them.
@@ -21,18 +35,26 @@ enum Args {
         #[arg(value_enum, ignore_case = true, default_value = "S")]
         class: Class,
     },
+    /// A small program of bale.
+    #[command(subcommand)]
+    Bale(bale::Program),
+    /// A program of the HPC Challenge.
+    #[command(subcommand)]
+    Hpcc(hpcc::Program),
+    /// One of the Parallel Research Kernels.
+    #[command(subcommand)]
+    Prk(prk::Program),
+    /// A program on files or rows that are drawn.
+    #[command(subcommand)]
+    Data(data::Program),
 }
 
 fn main() -> ExitCode {
-    let Args::Nas { kernel, class } = Args::parse();
-    let outcome = superstep::run(|g| {
-        let outcome = nas::run(g, kernel, class);
-        if g.is_leader() {
-            println!("{outcome}");
-        }
-        outcome.is_right()
-    });
-    match outcome {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return refused(&error),
+    };
+    match superstep::run(|g| run(g, &args)) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -40,4 +62,46 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Runs what was asked for, and says on one processor what came of it. Returns whether that is right.
+fn run(g: &mut Group, args: &Args) -> Result<bool, Trouble> {
+    let summary = match &args.suite {
+        Suite::Nas { kernel, class } => {
+            let outcome = nas::run(g, *kernel, *class);
+            say(g, &outcome);
+            return Ok(outcome.is_right());
+        }
+        Suite::Bale(program) => bale::run(g, program)?,
+        Suite::Hpcc(program) => hpcc::run(g, program)?,
+        Suite::Prk(program) => prk::run(g, program)?,
+        Suite::Data(program) => data::run(g, program)?,
+    };
+    told(g, &summary, args.json);
+    Ok(summary.is_right())
+}
+
+fn told(g: &Group, summary: &Summary, in_json: bool) {
+    if in_json { say(g, &summary.json()) } else { say(g, summary) }
+}
+
+fn say(g: &Group, text: &dyn Display) {
+    if g.is_leader() {
+        println!("{text}");
+    }
+}
+
+/// Says in one line what was asked for that makes no sense.
+fn refused(error: &clap::Error) -> ExitCode {
+    let is_help = !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if is_help {
+        // A pipe that was closed is no reason to complain.
+        drop(error.print());
+    } else {
+        // The first paragraph says what is wrong; usage and tips come after it.
+        let text = error.to_string();
+        let first = text.trim_start_matches("error: ").split("\n\n").next().unwrap_or_default();
+        eprintln!("programs: {}; see programs --help", first.split_whitespace().collect::<Vec<_>>().join(" "));
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
