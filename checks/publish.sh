@@ -5,5 +5,5 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-target}/publish
 CARGO_TARGET_DIR=$target cargo publish --dry-run --allow-dirty --quiet --package superstep-fabric --package superstep-derive \
-  --package neststep --package superstep --package superstep-bench --package superstep-cli "$@"
-echo "six crates can be published"
+  --package neststep --package superstep --package superstep-programs --package superstep-bench --package superstep-cli "$@"
+echo "seven crates can be published"

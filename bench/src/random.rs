@@ -1,41 +1,6 @@
 //! Numbers that look random and are the same in every run.
 
-/// A generator of numbers: a counter, mixed.
-pub struct Random(u64);
-
-impl Random {
-    /// One of many generators.
-    pub fn new(seed: u64) -> Self {
-        Self(mix(seed))
-    }
-
-    /// The generator of one processor for one purpose.
-    pub fn of_rank(purpose: u64, rank: usize) -> Self {
-        Self::new(purpose << 32 | rank as u64)
-    }
-
-    /// Any number.
-    #[expect(clippy::should_implement_trait, reason = "there is no end to them")]
-    #[inline]
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mix(self.0)
-    }
-
-    /// A number below `end`, each about as often as any other.
-    #[inline]
-    pub fn below(&mut self, end: usize) -> usize {
-        ((u128::from(self.next()) * end as u128) >> 64) as usize
-    }
-}
-
-/// Scatters the bits of a number; different numbers stay different.
-#[inline]
-pub fn mix(number: u64) -> u64 {
-    let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ number >> 31
-}
+pub use superstep_programs::random::{Random, mix};
 
 /// For each of `procs` processors, `count` indices below `len`.
 pub(crate) fn indices(procs: usize, count: usize, len: usize) -> Vec<Vec<usize>> {

@@ -1,7 +1,6 @@
 //! Kernel `kmer`: how often every word of 21 letters occurs in reads of a genome, counted in a distributed table.
 //!
-//! The genome and the reads are made up: each read begins anywhere and has a wrong letter now and then, so that most
-//! words occur about ten times and many occur once, as they do in nature.
+//! The program is that of `superstep_programs`, with reads that are made up.
 
 use super::PROCS;
 use crate::{
@@ -10,50 +9,36 @@ use crate::{
     contest::{Contest, Sample},
     digest::digest,
     options::Options,
-    random::Random,
 };
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use superstep::{Config, Result};
+use superstep_programs::data::kmers::{self, words_of};
 
 const KERNEL: &str = "kmer";
 
-/// Letters of a word, with two bits each.
-const WORD: usize = 21;
+/// Letters of a word.
+const WORD: u32 = 21;
 /// Letters of a read.
-const READ: usize = 100;
-/// How often each letter of the genome is read.
-const COVERAGE: usize = 10;
-/// One letter in so many is read wrong.
-const WRONG: usize = 200;
+const READ: usize = kmers::Reads::LEN;
 
 /// What is counted, and what comes out.
 struct Reads {
     /// One read after another, a letter per byte.
     letters: Vec<u8>,
     /// Every word with how often it occurs, by word.
-    counts: Vec<(u64, u32)>,
+    counts: Vec<(u64, u64)>,
 }
 
 impl Reads {
     /// Reads with about so many words.
     fn new(words: usize) -> Self {
-        let reads = words.div_ceil(READ - WORD + 1);
-        let mut random = Random::new(words as u64);
-        let genome: Vec<u8> = (0..READ + reads * READ / COVERAGE).map(|_| random.below(4) as u8).collect();
-        let mut letters = Vec::with_capacity(reads * READ);
-        for _ in 0..reads {
-            let start = random.below(genome.len() - READ);
-            letters.extend(&genome[start..start + READ]);
-        }
-        for _ in 0..letters.len() / WRONG {
-            let at = random.below(letters.len());
-            letters[at] = random.below(4) as u8;
-        }
+        let reads = kmers::Reads { count: words.div_ceil(READ - WORD as usize + 1), seed: words as u64 };
+        let letters: Vec<u8> = (0..reads.count).flat_map(|number| reads.read(number)).collect();
         let mut all: Vec<u64> = Vec::with_capacity(words);
-        letters.chunks(READ).for_each(|read| words_of(read, |word| all.push(word)));
+        letters.chunks(READ).for_each(|read| words_of(read, WORD, false, |word| all.push(word)));
         all.sort_unstable();
-        let counts = all.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect();
+        let counts = all.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u64)).collect();
         Self { letters, counts }
     }
 
@@ -63,23 +48,11 @@ impl Reads {
     }
 }
 
-/// Hands `take` every word of a read.
-#[inline]
-fn words_of(read: &[u8], mut take: impl FnMut(u64)) {
-    let mut word = 0;
-    for (at, &letter) in read.iter().enumerate() {
-        word = (word << 2 | u64::from(letter)) & ((1 << (2 * WORD)) - 1);
-        if at + 1 >= WORD {
-            take(word);
-        }
-    }
-}
-
 /// Rounds of counting in a distributed table.
 fn count(config: &Config, reads: &Reads, rounds: u64) -> Result<Sample> {
     on_all(config, |g| {
         let (rank, procs) = (g.rank(), g.size());
-        let table = g.hash_map::<u64, u32>();
+        let table = g.hash_map::<u64, u64>();
         let mut is_right = true;
         let seconds = watched(rounds, |watch| {
             table.clear();
@@ -87,7 +60,7 @@ fn count(config: &Config, reads: &Reads, rounds: u64) -> Result<Sample> {
             watch.time(|| {
                 g.epoch(|e| {
                     for read in reads.of(rank, procs) {
-                        words_of(read, |word| table.update(e, word, (), |count, ()| *count += 1));
+                        words_of(read, WORD, false, |word| kmers::count(e, &table, word));
                     }
                 });
             });
@@ -98,19 +71,19 @@ fn count(config: &Config, reads: &Reads, rounds: u64) -> Result<Sample> {
         mine.sort_unstable();
         let expected = reads.counts.iter().filter(|(word, _)| table.owner(word) == rank);
         is_right &= expected.eq(&mine);
-        let words: Vec<u64> = mine.iter().flat_map(|&(word, count)| [word, u64::from(count)]).collect();
+        let words: Vec<u64> = mine.iter().flat_map(|&(word, count)| [word, count]).collect();
         (seconds, is_right, digest(&words))
     })
 }
 
 /// Rounds of counting on one thread, in a table that hashes alike.
 fn one_thread(reads: &Reads, rounds: u64) -> Sample {
-    let mut table = FxHashMap::<u64, u32>::default();
+    let mut table = FxHashMap::<u64, u64>::default();
     let seconds = watched(rounds, |watch| {
         table.clear();
         watch.time(|| {
             for read in reads.letters.chunks(READ) {
-                words_of(read, |word| *table.entry(word).or_default() += 1);
+                words_of(read, WORD, false, |word| *table.entry(word).or_default() += 1);
             }
         });
     });
@@ -142,19 +115,10 @@ mod tests {
     #[test]
     fn words_are_counted_right_on_any_number_of_processors() {
         let reads = Reads::new(2000);
-        assert!(reads.counts.len() < reads.counts.iter().map(|(_, count)| *count as usize).sum());
+        assert!(reads.counts.len() < reads.counts.iter().map(|(_, count)| *count as usize).sum::<usize>());
         assert!(one_thread(&reads, 1).verified);
         for procs in [1, 2, 3] {
             assert!(count(&Config::new().procs(procs), &reads, 1).expect("the run succeeds").verified);
         }
-    }
-
-    #[test]
-    fn a_read_has_every_word_that_lies_in_it() {
-        let read: Vec<u8> = (0..=WORD as u8).map(|at| at % 4).collect();
-        let mut words = Vec::new();
-        words_of(&read, |word| words.push(word));
-        assert_eq!(words.len(), 2);
-        assert_eq!((words[0] & 0b1111, words[1] & 0b1111), (0b1100, 0b0001));
     }
 }

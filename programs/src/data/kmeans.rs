@@ -87,13 +87,15 @@ pub(super) fn run(g: &mut Group, asked: &KMeans) -> Result<Summary, Trouble> {
     if count < k || dimensions == 0 {
         return Err(format!("{k} clusters of {count} points with {dimensions} coordinates make no sense").into());
     }
-    let is_finite = points.local().iter().all(|x| x.is_finite());
+    let mine = points.local().to_vec();
+    let is_finite = mine.iter().all(|x| x.is_finite());
     g.try_step(|s| s.agree(if is_finite { Ok(()) } else { Err("a coordinate is no finite number") }))?;
     let centres = first_centres(g, &points, k);
-    let (seconds, found) = clocked(g, |g| lloyd(g, &points.local(), dimensions, centres, asked.rounds));
+    drop(points);
+    let (seconds, found) = clocked(g, |g| lloyd(g, &mine, dimensions, centres, asked.rounds));
     let members: u64 = found.sizes.iter().sum();
     let (least, most) = (found.sizes.iter().min(), found.sizes.iter().max());
-    let nearest = nearest_by_one(g, &points.local(), dimensions, &found.centres);
+    let nearest = nearest_by_one(g, &mine, dimensions, &found.centres);
     // Nobody can be farther from where the centres are now than from where they were.
     let is_right = found.is_falling && members == count as u64 && nearest <= found.inertia * (1.0 + 1e-9);
     let work = (count * k) as f64 * found.rounds as f64;

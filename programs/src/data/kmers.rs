@@ -32,7 +32,7 @@
 use crate::{
     Summary, Trouble,
     asked::at_least_one,
-    data::letters::{CUT, READ, read},
+    data::letters::{CUT, read},
     parts::{clocked, part},
     random::mix,
 };
@@ -154,7 +154,7 @@ pub(super) fn run(g: &mut Group, asked: &Kmers) -> Result<Summary, Trouble> {
 fn made_up(g: &Group, asked: &Kmers) -> Vec<u8> {
     let reads = Reads { count: asked.reads, seed: asked.seed };
     let mine = part(asked.reads, g.rank(), g.size());
-    let mut letters = Vec::with_capacity(mine.len().saturating_mul(READ + 1));
+    let mut letters = Vec::with_capacity(mine.len().saturating_mul(Reads::LEN + 1));
     for number in mine {
         letters.extend(reads.read(number));
         letters.push(CUT);

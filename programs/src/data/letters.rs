@@ -7,8 +7,6 @@ use superstep::{Group, files::Lines};
 /// What is between two pieces, or was not read well.
 pub(super) const CUT: u8 = 4;
 
-/// Letters of a read.
-pub(super) const READ: usize = 100;
 /// How often each letter of the genome is read.
 const COVERAGE: usize = 10;
 /// One letter in so many is read wrong.
@@ -33,20 +31,29 @@ pub struct Reads {
 }
 
 impl Reads {
+    /// How many letters a read has.
+    ///
+    /// ```
+    /// use superstep_programs::data::kmers::Reads;
+    ///
+    /// assert_eq!(Reads { count: 1, seed: 1 }.read(0).len(), Reads::LEN);
+    /// ```
+    pub const LEN: usize = 100;
+
     /// A read, by its number; letters are numbers below 4.
     ///
     /// ```
-    /// assert_eq!(superstep_programs::data::kmers::Reads { count: 1, seed: 1 }.read(0).len(), 100);
+    /// assert!(superstep_programs::data::kmers::Reads { count: 1, seed: 1 }.read(0).iter().all(|&letter| letter < 4));
     /// ```
     pub fn read(&self, number: usize) -> Vec<u8> {
-        let mut random = Random::new(!self.seed).skip(number * (1 + 2 * READ));
-        let start = random.below(1 + self.count.div_ceil(COVERAGE) * READ);
+        let mut random = Random::new(!self.seed).skip(number * (1 + 2 * Self::LEN));
+        let start = random.below(1 + self.count.div_ceil(COVERAGE) * Self::LEN);
         let mut genome = Random::new(self.seed).skip(start);
         let mut letter = || {
             let (right, wrong) = (genome.below(4), random.below(4));
             (if random.below(WRONG) == 0 { wrong } else { right }) as u8
         };
-        (0..READ).map(|_| letter()).collect()
+        (0..Self::LEN).map(|_| letter()).collect()
     }
 }
 
@@ -79,12 +86,12 @@ type Tail = (bool, Vec<u8>);
 /// sequence. Collective.
 pub(super) fn read(g: &mut Group, path: &Path, overlap: usize) -> Result<Vec<u8>, Trouble> {
     let lines = g.read_lines(path)?;
-    // Rank 0 has the first line, unless there is none.
-    let first = lines.bytes().first().map(|&byte| u32::from(byte));
-    let told = g.is_leader().then_some(first);
-    let format = match g.step(|s| s.broadcast(0, told)).and_then(char::from_u32) {
-        Some('>' | ';') => Format::Fasta,
-        Some('@') => Format::Fastq,
+    // Of a short file the lowest ranks may have nothing.
+    let first = lines.bytes().first().copied();
+    let format = match g.step(|s| s.reduce(first, |first: &mut Option<u8>, next: &Option<u8>| *first = first.or(*next)))
+    {
+        Some(b'>' | b';') => Format::Fasta,
+        Some(b'@') => Format::Fastq,
         _ => Format::Plain,
     };
     let mine = letters(&lines, format).map_err(|(line, what)| format!("{}: line {line}: {what}", path.display()));
