@@ -25,7 +25,7 @@ use superstep::{Array, Block, Group, Sum, algorithms::random_permutation};
 #[derive(Clone, Debug, clap::Args)]
 pub struct Toposort {
     /// How many rows and columns the matrix has.
-    #[arg(long, default_value_t = 200_000, value_parser = below_32_bits)]
+    #[arg(long, default_value_t = 1_000_000, value_parser = below_32_bits)]
     pub rows: usize,
     /// How many elements the first row has above the diagonal, about; further ones have less.
     #[arg(long, default_value_t = 10, value_parser = at_least_one)]

@@ -110,7 +110,9 @@ fn by_hand(g: &mut Group, left: &Table<i64>, right: &[i64]) -> (u64, i128) {
     for (&key, &amount) in left.0.iter().zip(&left.1) {
         rows[owner(key)].extend([key, amount]);
     }
-    right.iter().for_each(|&key| keys[owner(key)].push(key));
+    for &key in right {
+        keys[owner(key)].push(key);
+    }
     let (rows, keys) = g.step(|s| (s.exchange(rows), s.exchange(keys)));
     let mut counts = FxHashMap::<i64, u64>::default();
     keys.iter().flatten().for_each(|&key| *counts.entry(key).or_default() += 1);

@@ -142,21 +142,33 @@ fn first_centres(g: &mut Group, points: &Points, k: usize) -> Vec<f64> {
 /// So many distances are found at once.
 const LANES: usize = 8;
 
-/// What one processor's points add up to.
-struct Sums {
+/// What some points add up to.
+///
+/// ```
+/// use superstep_programs::data::kmeans::joined;
+///
+/// let mut nearest = [0, 0, 1];
+/// let sums = joined(&[1.0, 9.0, 12.0], 1, &[0.0, 10.0], &mut nearest);
+/// assert_eq!((sums.coordinates, sums.sizes), (vec![1.0, 21.0], vec![1, 2]));
+/// assert_eq!((sums.inertia, sums.moved), (6.0, 1));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Sums {
     /// Coordinates of the points of each centre.
-    coordinates: Vec<f64>,
-    sizes: Vec<u64>,
-    inertia: f64,
+    pub coordinates: Vec<f64>,
+    /// How many points each centre has.
+    pub sizes: Vec<u64>,
+    /// Squares of the points' distances to their centres.
+    pub inertia: f64,
     /// How many points have joined another centre.
-    moved: u64,
+    pub moved: u64,
 }
 
-/// Finds the nearest centre of each point, and adds points up by centre.
+/// Finds the nearest centre of each point of `d` coordinates, and adds points up by centre.
 ///
 /// Centres are turned so that one coordinate of eight of them lies together. What fills up the last eight is too far
 /// away for any point.
-fn joined(points: &[f64], d: usize, centres: &[f64], nearest: &mut [u32]) -> Sums {
+pub fn joined(points: &[f64], d: usize, centres: &[f64], nearest: &mut [u32]) -> Sums {
     let k = centres.len() / d;
     let mut turned = vec![[f64::INFINITY; LANES]; k.div_ceil(LANES) * d];
     for (at, centre) in centres.chunks_exact(d).enumerate() {

@@ -5,7 +5,7 @@ mod random_access;
 use crate::{Summary, Trouble};
 use superstep::Group;
 
-pub use random_access::{RandomAccess, update};
+pub use random_access::{RandomAccess, stream, update};
 
 /// The programs there are.
 ///

@@ -35,6 +35,7 @@ use crate::{
     asked::at_least_one,
     parts::{batches, clocked, part},
 };
+use std::ops::Range;
 use superstep::{Array, Block, Group, Sum, operators::Xor};
 
 /// How large a table, and how far a processor looks ahead.
@@ -70,7 +71,7 @@ fn product(mut a: u64, mut b: u64) -> u64 {
 }
 
 /// The number at a place of the stream, which begins with 1: x to this power.
-fn stream(mut place: usize) -> u64 {
+fn number(mut place: usize) -> u64 {
     let (mut power, mut square) = (1, 2);
     while place > 0 {
         if place & 1 == 1 {
@@ -79,6 +80,19 @@ fn stream(mut place: usize) -> u64 {
         (square, place) = (product(square, square), place >> 1);
     }
     power
+}
+
+/// The numbers of some updates, counted from 0.
+///
+/// ```
+/// assert!(superstep_programs::hpcc::stream(62..65).eq([1 << 63, 7, 14]));
+/// ```
+pub fn stream(updates: Range<usize>) -> impl Iterator<Item = u64> {
+    let mut last = number(updates.start);
+    updates.map(move |_| {
+        last = next(last);
+        last
+    })
 }
 
 pub(super) fn run(g: &mut Group, asked: &RandomAccess) -> Result<Summary, Trouble> {
@@ -112,12 +126,11 @@ pub(super) fn run(g: &mut Group, asked: &RandomAccess) -> Result<Summary, Troubl
 /// ```
 pub fn update(g: &mut Group, table: &Array<u64, Block>, updates: usize, ahead: usize) {
     let mask = table.len() - 1;
-    let mut number = stream(part(updates, g.rank(), g.size()).start);
+    let mut numbers = stream(part(updates, g.rank(), g.size()));
     for batch in batches(g, updates, ahead) {
         g.step(|s| {
             let mut updates = s.scatterer(table, Xor);
-            for _ in batch {
-                number = next(number);
+            for number in numbers.by_ref().take(batch.len()) {
                 updates.push(number as usize & mask, number);
             }
         });
@@ -126,10 +139,9 @@ pub fn update(g: &mut Group, table: &Array<u64, Block>, updates: usize, ahead: u
 
 /// How many words here are not what they are once their owner has undone all updates of them, in the stream's order.
 fn errors(table: &Array<u64, Block>, updates: usize) -> usize {
-    let (first, mask, mut number) = (table.global(0).unwrap_or(0), table.len() - 1, 1);
+    let (first, mask) = (table.global(0).unwrap_or(0), table.len() - 1);
     let mut words = table.local().to_vec();
-    for _ in 0..updates {
-        number = next(number);
+    for number in stream(0..updates) {
         if let Some(word) = words.get_mut((number as usize & mask).wrapping_sub(first)) {
             *word ^= number;
         }
@@ -143,11 +155,26 @@ mod tests {
 
     #[test]
     fn a_place_of_the_stream_is_found_without_what_is_before_it() {
-        let mut number = 1;
+        let mut drawn = 1;
         for place in 0..1000 {
-            assert_eq!(stream(place), number);
-            number = next(number);
+            assert_eq!(number(place), drawn);
+            drawn = next(drawn);
         }
-        assert_eq!(stream(1 << 40), product(stream((1 << 40) - 12345), stream(12345)));
+        assert_eq!(number(1 << 40), product(number((1 << 40) - 12345), number(12345)));
+    }
+
+    #[test]
+    fn what_is_wrong_is_counted() {
+        let errors = superstep::Config::new().procs(1).run(|g| {
+            let table = g.array::<u64, Block>(64);
+            table.forall_mut(|at, word| *word = at as u64);
+            update(g, &table, 256, 1024);
+            let right = errors(&table, 256);
+            for at in [3, 9] {
+                table.set(at, table.get(at) ^ 1);
+            }
+            [right, errors(&table, 256), errors(&table, 255)]
+        });
+        assert_eq!(errors.unwrap(), [0, 2, 3]);
     }
 }

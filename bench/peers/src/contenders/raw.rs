@@ -28,6 +28,11 @@ pub(crate) fn additions(accesses: &Accesses) -> Result<Sample> {
     raw::updates(block, accesses.all(), ROUNDS, |sum, value| *sum = sum.wrapping_add(value), parts(block))
 }
 
+pub(crate) fn changes(accesses: &Accesses) -> Result<Sample> {
+    let block = accesses.shape().block;
+    raw::updates(block, accesses.all(), ROUNDS, |word, value| *word ^= value, parts(block))
+}
+
 pub(crate) fn loads(accesses: &Accesses) -> Result<Sample> {
     let table = raw::huge::made(accesses.shape().table(), crate::kernels::access::element);
     raw::loads(&table, accesses.all().0, ROUNDS, parts(accesses.shape().count))

@@ -42,7 +42,7 @@ pub(crate) fn element(index: usize) -> u64 {
 
 /// What every processor accesses.
 ///
-/// - **A1** Each index is below `shape.table()`; nothing but [`Accesses::random`] makes one.
+/// - **A1** Each index is below `shape.table()`; nothing but [`Accesses::random`] and [`Accesses::made`] makes one.
 /// - **A2** Each processor has `shape.count` indices, and as many values or none.
 pub(crate) struct Accesses {
     shape: Shape,
@@ -54,6 +54,21 @@ impl Accesses {
     pub(crate) fn random(shape: Shape) -> Self {
         let indices = std::array::from_fn(|rank| shape.indices(rank));
         Self { shape, indices, values: Default::default() }
+    }
+
+    /// Indices and values that are made for each processor, as many as the shape says (A1, A2).
+    pub(crate) fn made(shape: Shape, make: impl Fn(usize) -> (Vec<usize>, Vec<u64>)) -> Self {
+        let made: [_; PROCS] = std::array::from_fn(make);
+        let is_right = |(indices, values): &(Vec<usize>, Vec<u64>)| {
+            let lens = [indices.len(), values.len()];
+            lens == [shape.count; 2] && indices.iter().all(|&index| index < shape.table())
+        };
+        assert!(made.iter().all(is_right), "accesses fit their shape");
+        let (mut indices, mut values) = (std::array::from_fn(|_| Vec::new()), std::array::from_fn(|_| Vec::new()));
+        for (rank, made) in made.into_iter().enumerate() {
+            (indices[rank], values[rank]) = made;
+        }
+        Self { shape, indices, values }
     }
 
     /// The same with a value for each index.

@@ -2,10 +2,12 @@
 
 mod gather;
 mod histogram;
+pub(crate) mod k_means;
 mod mpi;
 mod permute;
 mod pick;
 mod prefix;
+pub(crate) mod random_access;
 mod sort;
 mod spmv;
 mod transpose;
@@ -17,6 +19,7 @@ pub(crate) mod keys;
 pub(crate) mod permutation;
 pub(crate) mod terms;
 pub(crate) mod walk;
+pub(crate) mod words;
 
 use crate::{contest::Stage, failure::Failure};
 
@@ -37,6 +40,13 @@ pub(crate) const KERNELS: &[Kernel] = &[
         hold: histogram::hold,
     },
     Kernel { name: "gather", about: "Random elements of a distributed table are read.", hold: gather::hold },
+    Kernel {
+        name: "random-access",
+        about: "The HPC Challenge's: words of a distributed table are changed by `Xor`, at places that a stream of numbers says.",
+        hold: random_access::hold,
+    },
+    Kernel { name: "words", about: "The words of a text are counted; most are rare.", hold: words::hold },
+    Kernel { name: "k-means", about: "Points are divided into clusters around their means.", hold: k_means::hold },
     Kernel {
         name: "permute",
         about: "`target[permutation[i]] = source[i]` for a random permutation.",
@@ -76,6 +86,11 @@ pub(crate) struct Sizes {
     grouped: &'static [usize],
     /// How many different keys there are.
     keys: usize,
+    /// Tables of two to the power of this words.
+    random_access: &'static [u32],
+    /// How many words a text has.
+    words: usize,
+    points: usize,
     vertices: &'static [usize],
     updates: usize,
     side: usize,
@@ -99,6 +114,9 @@ impl Sizes {
         largest: 1000,
         grouped: &[10_000_000, 50_000_000],
         keys: 1_000_000,
+        random_access: &[20, 23],
+        words: 10_000_000,
+        points: 1_000_000,
         vertices: &[1 << 16, 1 << 20],
         updates: 10_000_000,
         side: 4096,
@@ -115,6 +133,7 @@ impl Sizes {
         summed: &[10_000_000],
         picked: &[10_000_000],
         grouped: &[10_000_000],
+        random_access: &[23],
         vertices: &[1 << 16],
         ..Self::FULL
     };
@@ -129,6 +148,9 @@ impl Sizes {
         largest: 11,
         grouped: &[5_003, 20_011],
         keys: 1_001,
+        random_access: &[1, 10],
+        words: 20_011,
+        points: 1_003,
         vertices: &[101, 1_001],
         updates: 20_011,
         side: 70,

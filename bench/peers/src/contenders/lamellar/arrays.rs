@@ -8,6 +8,7 @@ use crate::{
     kernels::{
         access::{Shape, element},
         permutation::Permutation,
+        random_access,
     },
 };
 use lamellar::{LamellarWorld, array::prelude::*};
@@ -119,6 +120,22 @@ pub(super) fn store_local_lock(world: &LamellarWorld, shape: Shape) -> Sample {
     let permutation = Permutation::random(shape.block);
     let (targets, source) = (permutation.targets(world.my_pe()), permutation.source(world.my_pe()));
     let work = |table: &LocalLockArray<u64>| timed(world, || table.batch_store(targets, &source).block()).0;
+    work(&local_lock(world, shape));
+    let table = local_lock(world, shape);
+    Sample::of_answer(work(&table), part_of_local_lock(world, shape, &table))
+}
+
+pub(super) fn xor_atomic(world: &LamellarWorld, shape: Shape) -> Sample {
+    let (indices, values) = random_access::updates(shape, world.my_pe());
+    let work = |table: &AtomicArray<u64>| timed(world, || table.batch_bit_xor(&indices, &values).block()).0;
+    work(&atomic(world, shape));
+    let table = atomic(world, shape);
+    Sample::of_answer(work(&table), part_of_atomic(world, shape, &table))
+}
+
+pub(super) fn xor_local_lock(world: &LamellarWorld, shape: Shape) -> Sample {
+    let (indices, values) = random_access::updates(shape, world.my_pe());
+    let work = |table: &LocalLockArray<u64>| timed(world, || table.batch_bit_xor(&indices, &values).block()).0;
     work(&local_lock(world, shape));
     let table = local_lock(world, shape);
     Sample::of_answer(work(&table), part_of_local_lock(world, shape, &table))

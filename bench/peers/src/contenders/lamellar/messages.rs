@@ -2,7 +2,10 @@
 //! writes by hand, still in safe code.
 
 use super::process::{first, timed};
-use crate::{Sample, digest, kernels::access::Shape};
+use crate::{
+    Sample, digest,
+    kernels::{access::Shape, random_access},
+};
 use lamellar::{LamellarWorld, active_messaging::prelude::*, array::prelude::*};
 
 /// How many accesses a message carries, as in lamellar's own examples.
@@ -36,6 +39,22 @@ impl LamellarAM for Add {
         let mut part = self.table.write_local_data().await;
         for &(offset, value) in &self.updates {
             part[offset as usize] = part[offset as usize].wrapping_add(value);
+        }
+    }
+}
+
+#[AmData(Clone)]
+struct Change {
+    table: LocalLockArray<u64>,
+    updates: Vec<(u32, u64)>,
+}
+
+#[am]
+impl LamellarAM for Change {
+    async fn exec(self) {
+        let mut part = self.table.write_local_data().await;
+        for &(offset, value) in &self.updates {
+            part[offset as usize] ^= value;
         }
     }
 }
@@ -99,6 +118,17 @@ pub(super) fn add(world: &LamellarWorld, shape: Shape) -> Sample {
         let accesses = updates.map(|(index, &value)| (index / shape.block, ((index % shape.block) as u32, value)));
         by_owner(world.num_pes(), accesses, |owner, updates| {
             drop(world.exec_am_pe(owner, Add { table: table.clone(), updates }).spawn());
+        });
+    })
+}
+
+pub(super) fn xor(world: &LamellarWorld, shape: Shape) -> Sample {
+    let (indices, values) = random_access::updates(shape, world.my_pe());
+    second(world, shape, |table| {
+        let updates = indices.iter().zip(&values);
+        let accesses = updates.map(|(index, &value)| (index / shape.block, ((index % shape.block) as u32, value)));
+        by_owner(world.num_pes(), accesses, |owner, updates| {
+            drop(world.exec_am_pe(owner, Change { table: table.clone(), updates }).spawn());
         });
     })
 }

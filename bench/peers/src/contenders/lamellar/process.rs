@@ -26,6 +26,9 @@ pub(super) fn run(task: Task, shape: Shape) {
         Task::LoadMessages => messages::load(&world, shape),
         Task::StoreAtomic => arrays::store_atomic(&world, shape),
         Task::StoreLocalLock => arrays::store_local_lock(&world, shape),
+        Task::XorAtomic => arrays::xor_atomic(&world, shape),
+        Task::XorLocalLock => arrays::xor_local_lock(&world, shape),
+        Task::XorMessages => messages::xor(&world, shape),
     };
     println!("{ANSWER}{seconds} {digest}");
     world.barrier();

@@ -21,6 +21,9 @@ pub(crate) enum Task {
     LoadMessages,
     StoreAtomic,
     StoreLocalLock,
+    XorAtomic,
+    XorLocalLock,
+    XorMessages,
 }
 
 /// A process's part in a task.

@@ -31,6 +31,17 @@ pub(crate) fn additions(accesses: &Accesses) -> Sample {
     Sample::of_answer(seconds, digest(0, table.into_iter().map(AtomicU64::into_inner)))
 }
 
+pub(crate) fn changes(accesses: &Accesses) -> Sample {
+    let table: Vec<AtomicU64> = huge::zeroed(accesses.shape().table());
+    let pairs = |rank| accesses.indices(rank).par_iter().zip(accesses.values(rank));
+    let seconds = timed(|| {
+        (0..PROCS).into_par_iter().flat_map(pairs).for_each(|(&index, &value)| {
+            table[index].fetch_xor(value, Ordering::Relaxed);
+        });
+    });
+    Sample::of_answer(seconds, digest(0, table.into_iter().map(AtomicU64::into_inner)))
+}
+
 pub(crate) fn loads(accesses: &Accesses) -> Sample {
     let table = huge::made(accesses.shape().table(), element);
     let mut found = huge::zeroed::<u64>(accesses.shape().accesses());

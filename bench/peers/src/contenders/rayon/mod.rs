@@ -5,6 +5,7 @@ pub(crate) mod group;
 pub(crate) mod permute;
 pub(crate) mod pick;
 pub(crate) mod prefix;
+pub(crate) mod programs;
 mod sort;
 pub(crate) mod spmv;
 pub(crate) mod transpose;

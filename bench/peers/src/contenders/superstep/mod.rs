@@ -8,6 +8,7 @@ pub(crate) mod moves;
 pub(crate) mod permute;
 pub(crate) mod pick;
 pub(crate) mod prefix;
+pub(crate) mod programs;
 pub(crate) mod sort;
 pub(crate) mod spmv;
 pub(crate) mod transpose;
