@@ -20,7 +20,8 @@ const NOTES: &str = "\
 - **raw**, **std** and **rayon** get memory on huge pages. **superstep** and **lamellar** make that of their arrays
   themselves, and do everything once before the clock starts, superstep on the same arrays.
 - **lamellar** runs as processes of their own on its shared-memory backend, with one worker thread each and pinned to a
-  core each, as its own launcher does it. It takes part where its arrays have the operation: histogram, gather, permute.
+  core each, as its own launcher does it. It takes part where its arrays have the operation: histogram,
+  gather, random-access, permute.
   It has no sort, no prefix sum, no transposition and no sparse product; written by hand on its memory they would
   measure the hand.
 - In **mpi**, processes are started anew for each round, and do everything once before the clock starts as well.
