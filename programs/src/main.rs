@@ -9,7 +9,7 @@ use std::{fmt::Display, process::ExitCode};
 use superstep::Group;
 use superstep_programs::{
     Summary, Trouble, bale, data, hpcc,
-    nas::{self, Class, Kernel},
+    nas::{self, Class, Kernels},
     prk,
 };
 
@@ -19,7 +19,7 @@ use superstep_programs::{
 struct Args {
     #[command(subcommand)]
     suite: Suite,
-    /// Print one object of JSON in place of a line.
+    /// Print objects of JSON, each on a line of its own, in place of text.
     #[arg(long, global = true)]
     json: bool,
 }
@@ -28,9 +28,8 @@ struct Args {
 enum Suite {
     /// A kernel of the NAS parallel benchmarks.
     Nas {
-        /// Which of them.
-        #[arg(value_enum)]
-        kernel: Kernel,
+        /// Which of them: ep, is, cg, mg, ft or all.
+        kernels: Kernels,
         /// How large: S and W are quick, A takes seconds, B minutes.
         #[arg(value_enum, ignore_case = true, default_value = "S")]
         class: Class,
@@ -67,10 +66,14 @@ fn main() -> ExitCode {
 /// Runs what was asked for, and says on one processor what came of it. Returns whether that is right.
 fn run(g: &mut Group, args: &Args) -> Result<bool, Trouble> {
     let summary = match &args.suite {
-        Suite::Nas { kernel, class } => {
-            let outcome = nas::run(g, *kernel, *class);
-            say(g, &outcome);
-            return Ok(outcome.is_right());
+        Suite::Nas { kernels, class } => {
+            let all = kernels.0.iter().map(|&kernel| {
+                let outcome = nas::run(g, kernel, *class);
+                if args.json { say(g, &outcome.json(g.size())) } else { say(g, &outcome) }
+                outcome.is_right()
+            });
+            // All of them run, also behind one that is wrong.
+            return Ok(all.fold(true, |all, is_right| all && is_right));
         }
         Suite::Bale(program) => bale::run(g, program)?,
         Suite::Hpcc(program) => hpcc::run(g, program)?,

@@ -1,5 +1,8 @@
 //! Kernels and sizes by their names.
 
+use clap::ValueEnum;
+use std::str::FromStr;
+
 /// The kernels there are.
 ///
 /// ```
@@ -7,7 +10,7 @@
 ///
 /// assert_eq!(Kernel::Cg.name(), "CG");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Kernel {
     /// Pairs of Gaussian deviates, counted and added up: no communication but at the end.
     Ep,
@@ -19,6 +22,29 @@ pub enum Kernel {
     Mg,
     /// A differential equation in a cube, by Fourier transforms.
     Ft,
+}
+
+/// One kernel, or all of them.
+///
+/// ```
+/// use superstep_programs::nas::Kernels;
+///
+/// assert_eq!("all".parse::<Kernels>().unwrap().0.len(), 5);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kernels(pub Vec<Kernel>);
+
+impl FromStr for Kernels {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let all = Kernel::value_variants();
+        if name.eq_ignore_ascii_case("all") {
+            return Ok(Self(all.to_vec()));
+        }
+        let one = all.iter().find(|kernel| kernel.name().eq_ignore_ascii_case(name));
+        one.map(|&kernel| Self(vec![kernel])).ok_or_else(|| "there are ep, is, cg, mg, ft and all".to_owned())
+    }
 }
 
 impl Kernel {
@@ -45,7 +71,7 @@ impl Kernel {
 ///
 /// assert_eq!(Class::W.pick([1, 2, 3, 4]), 2);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Class {
     /// A sample.
     S,

@@ -1,214 +1,195 @@
-//! FT: a partial differential equation is solved by Fourier transforms of a cube of complex numbers.
+//! FT: a partial differential equation, solved by Fourier transforms of a cube of complex numbers.
 //!
-//! Each processor has some planes of the cube, and transforms them in two directions by itself. For the third one the
-//! cube is turned: an `exchange` of one superstep gives each processor some rows of all planes. There the solution goes
-//! on in time, and one transform, turn and transform back it is looked at.
+//! The equation is that of diffusion. Transformed, each element of the cube decays on its own, by a factor that is known
+//! for any time. So the cube is transformed once; for each time it is multiplied, transformed back, and looked at.
+//!
+//! # The program
+//!
+//! A processor has some *planes* of the cube, or some *rows* of all planes. What it has in one way lies so that a
+//! transform along two, or one, of the three directions needs nobody else. Between the two ways the cube is turned. A
+//! slab, which is a plane or a row of all planes, is transformed in the caches, and each processor gets its part of it
+//! at once by an `hp_put`, whole and with one copy; so the cube is turned slab by slab while it is transformed.
+//!
+//! # Supersteps
+//!
+//! For a cube of n elements on p processors, the first transform and each time take one superstep for each plane or row
+//! of a processor, and one for the sum:
+//!
+//! | | work | words sent | supersteps |
+//! |---|---|---|---|
+//! | a turn, with the transforms before | 5 n log n / p | 2 n (p - 1) / p² | planes / p, or rows / p |
+//! | the transforms behind it, and the checksum | 5 n log n / p | 2 | 1 |
+//!
+//! Together, for each time: 5 n log n / p operations, h = 2 n / p words, and l for each row.
+//!
+//! # How it scales
+//!
+//! Every turn moves nearly all of the cube, so g decides: FT is the kernel of the suite that asks most of a network.
+//! There is work for as many processors as there are planes or rows, whichever are fewer.
+//!
+//! # What the peers do
+//!
+//! The suite transposes locally, calls `MPI_Alltoall` once for the whole cube, and transposes again: three ways through
+//! memory that here are none. It keeps a cube of factors, where here three lists are multiplied. On bare threads a
+//! processor reads the slabs of the others where they are; `bench/peers` holds that, and `rustfft`, against this.
 
-use super::{
-    Class, Kernel, Outcome, Value,
-    fft::{Complex, Fourier},
-    random::Random,
-};
+use super::{Class, Figures, Kernel, Outcome, Value, cube::Cube, fft::Complex, official};
 use std::{ops::Range, time::Instant};
-use superstep::{Each, Group, Max, Sum};
+use superstep::{Area, Each, Group, Max, Sum};
 
-const SEED: u64 = 314_159_265;
-const ALPHA: f64 = 1e-6;
-/// How many columns are transformed at once: they fit the cache.
-const COLUMNS: usize = 16;
+/// The cube's columns, rows and planes, and how many times are looked at.
+///
+/// ```
+/// use superstep_programs::nas::{Class, ft};
+///
+/// assert_eq!(ft::size(Class::S), ([64, 64, 64], 6));
+/// ```
+pub fn size(class: Class) -> ([usize; 3], usize) {
+    class.pick([([64; 3], 6), ([128, 128, 32], 6), ([256, 256, 128], 6), ([512, 256, 256], 20)])
+}
 
 pub(super) fn run(g: &mut Group, class: Class) -> Outcome {
-    let (extents, iterations) =
-        class.pick([([64; 3], 6), ([128, 128, 32], 6), ([256, 256, 128], 6), ([512, 256, 256], 20)]);
-    let cube = Cube::new(g, extents);
+    let (extents, iterations) = size(class);
+    let mut work = Work::new(g, extents);
+    // Once without a clock, as the suite does, so that all memory is in place.
+    work.begin(g);
+    work.look(g, 1);
     g.step(|_| ());
     let start = Instant::now();
-    let factors = cube.factors();
-    let mut there = cube.turn(g, &cube.planes_transformed(cube.start(), 1.0));
-    cube.rows_transformed(&mut there, 1.0);
-    let mut sums = Vec::new();
-    for _ in 0..iterations {
-        for (value, factor) in there.iter_mut().zip(&factors) {
-            *value = value.map(|part| part * factor);
-        }
-        let mut values = there.clone();
-        cube.rows_transformed(&mut values, -1.0);
-        let mine = cube.checksum(&cube.planes_transformed(cube.turn_back(g, &values), -1.0));
-        sums.push(g.step(|s| s.reduce(mine, Each(Sum))));
-    }
+    work.begin(g);
+    let sums: Vec<Complex> = (1..=iterations).map(|time| work.look(g, time)).collect();
     let taken = start.elapsed().as_secs_f64();
     let seconds = g.step(|s| s.reduce(taken, Max));
-    let known: &[[f64; 2]] = match class {
-        Class::S => &SMALL,
-        Class::W => &WORKSTATION,
-        _ => &[],
+    let count = extents.iter().product::<usize>() as f64;
+    let times = iterations as f64;
+    let figures = Figures {
+        size: extents.map(|extent| extent.to_string()).join(" x "),
+        iterations,
+        operations: count * (14.8157 + 7.19641 * count.ln() + (5.23518 + 7.21113 * count.ln()) * times),
+        seconds,
     };
+    Outcome { kernel: Kernel::Ft, class, values: values(class, &sums), is_sound: true, figures }
+}
+
+/// The checksums, beside the official ones.
+///
+/// ```
+/// use superstep_programs::nas::{Class, ft};
+///
+/// let values = ft::values(Class::S, &[[554.6087004964, 484.5363331978]]);
+/// assert!(values.len() == 2 && values.iter().all(|value| value.is_right()));
+/// ```
+pub fn values(class: Class, sums: &[Complex]) -> Vec<Value> {
     let mut values = Vec::new();
     for (i, sum) in sums.iter().enumerate() {
         for (part, name) in ["real", "imaginary"].into_iter().enumerate() {
-            let official = known.get(i).map(|known| (known[part], 1e-12));
-            values.push(Value { name: format!("checksum {}, {name}", i + 1), found: sum[part], official });
+            let name = format!("checksum {}, {name}", i + 1);
+            values.push(Value::new(name, sum[part], official::CHECKSUMS[class as usize][i][part], 1e-12));
         }
     }
-    let is_sound = values.iter().all(|value| value.found.is_finite());
-    Outcome { kernel: Kernel::Ft, class, values, is_sound, seconds }
+    values
 }
 
-/// How the cube lies: planes first, rows when it is turned.
-struct Cube {
-    /// Columns, rows and planes.
+/// The cube as it lies here.
+struct Work {
+    cube: Cube,
     extents: [usize; 3],
-    rank: usize,
-    size: usize,
+    /// Which planes, and which rows, each processor has.
+    planes: Vec<Range<usize>>,
+    rows: Vec<Range<usize>>,
+    /// Transformed; by plane, row of this processor and column.
+    there: Area<Complex>,
+    /// On its way back; by row, plane of this processor and column.
+    between: Area<Complex>,
+    slab: Area<Complex>,
 }
 
-impl Cube {
-    fn new(g: &Group, extents: [usize; 3]) -> Self {
-        Self { extents, rank: g.rank(), size: g.size() }
+impl Work {
+    fn new(g: &mut Group, extents: [usize; 3]) -> Self {
+        let [columns, row_count, plane_count] = extents;
+        let size = g.size();
+        let shares = |count: usize| (0..size).map(|rank| count * rank / size..count * (rank + 1) / size).collect();
+        let (planes, rows): (Vec<Range<usize>>, Vec<Range<usize>>) = (shares(plane_count), shares(row_count));
+        let there = g.area(plane_count * rows[g.rank()].len() * columns);
+        let between = g.area(row_count * planes[g.rank()].len() * columns);
+        let slab = g.area(columns * row_count.max(plane_count));
+        Self { cube: Cube::new(extents), extents, planes, rows, there, between, slab }
     }
 
-    /// Which of so many planes or rows a processor has.
-    fn share(&self, count: usize, rank: usize) -> Range<usize> {
-        count * rank / self.size..count * (rank + 1) / self.size
-    }
-
-    /// The numbers to begin with, plane by plane.
-    fn start(&self) -> Vec<Complex> {
+    /// Makes the cube, and transforms it.
+    fn begin(&mut self, g: &mut Group) {
         let [columns, rows, planes] = self.extents;
-        let share = self.share(planes, self.rank);
-        let mut random = Random::new(SEED).skip((2 * columns * rows * share.start) as u64);
-        (0..columns * rows * share.len()).map(|_| [random.next(), random.next()]).collect()
-    }
-
-    /// Transforms the rows and the columns of this processor's planes.
-    fn planes_transformed(&self, mut values: Vec<Complex>, sign: f64) -> Vec<Complex> {
-        let [columns, rows, _] = self.extents;
-        let (mut along, mut across) = (Fourier::new(columns, sign), Fourier::new(rows, sign));
-        let mut some = vec![[0.0; 2]; rows * COLUMNS.min(columns)];
-        for plane in values.chunks_exact_mut(columns * rows) {
-            for row in plane.chunks_exact_mut(columns) {
-                along.transform(row, 1);
+        let Self { cube, there, slab, .. } = self;
+        let begin = |plane: usize, slab: &mut [Complex]| cube.begin(plane, slab);
+        turn(g, (columns, rows), (&self.planes, &self.rows), begin, slab, there);
+        let mine = self.rows[g.rank()].len();
+        let (mut there, mut slab) = (there.local_mut(), slab.local_mut());
+        let slab = &mut slab[..planes * columns];
+        for row in 0..mine {
+            load(slab, &there, columns, (row, mine));
+            cube.across(slab);
+            for (from, to) in slab.chunks_exact(columns).zip(there.chunks_exact_mut(columns).skip(row).step_by(mine)) {
+                to.copy_from_slice(from);
             }
-            strips(plane, (rows, columns), &mut some, &mut across);
-        }
-        values
-    }
-
-    /// Transforms along the third direction, where this processor has some rows of all planes: by row, plane, column.
-    fn rows_transformed(&self, values: &mut [Complex], sign: f64) {
-        let [columns, _, planes] = self.extents;
-        let mut along = Fourier::new(planes, sign);
-        let mut some = vec![[0.0; 2]; planes * COLUMNS.min(columns)];
-        for row in values.chunks_exact_mut(columns * planes) {
-            strips(row, (planes, columns), &mut some, &mut along);
         }
     }
 
-    /// From planes to rows: one superstep.
-    fn turn(&self, g: &mut Group, values: &[Complex]) -> Vec<Complex> {
-        let [_, rows, planes] = self.extents;
-        self.swap(g, values, [planes, rows])
+    /// Transforms the cube back as it is at this time, and adds up the places that are looked at.
+    fn look(&mut self, g: &mut Group, time: usize) -> Complex {
+        let [columns, rows, planes] = self.extents;
+        let Self { cube, there, between, slab, .. } = self;
+        let (my_planes, my_rows) = (self.planes[g.rank()].clone(), self.rows[g.rank()].clone());
+        cube.go_to(time);
+        let back = |row: usize, slab: &mut [Complex]| {
+            load(slab, &there.local(), columns, (row - my_rows.start, my_rows.len()));
+            cube.back_across(row, slab);
+        };
+        turn(g, (columns, planes), (&self.rows, &self.planes), back, slab, between);
+        let mut sum = vec![0.0; 2];
+        {
+            let (between, mut slab) = (between.local(), slab.local_mut());
+            let slab = &mut slab[..rows * columns];
+            for plane in my_planes.clone() {
+                load(slab, &between, columns, (plane - my_planes.start, my_planes.len()));
+                cube.back(slab);
+                let mine = cube.checksum(plane, slab);
+                sum[0] += mine[0];
+                sum[1] += mine[1];
+            }
+        }
+        let sum = g.step(|s| s.reduce(sum, Each(Sum)));
+        [sum[0], sum[1]]
     }
+}
 
-    /// From rows to planes: one superstep.
-    fn turn_back(&self, g: &mut Group, values: &[Complex]) -> Vec<Complex> {
-        let [_, rows, planes] = self.extents;
-        self.swap(g, values, [rows, planes])
-    }
-
-    /// Swaps two directions of these extents, of which the first is dealt out to the processors, and then the second.
-    fn swap(&self, g: &mut Group, values: &[Complex], [first, second]: [usize; 2]) -> Vec<Complex> {
-        let columns = self.extents[0];
-        let mine = self.share(first, self.rank).len();
-        let part = |to: usize| {
-            let theirs = self.share(second, to);
-            let mut part = Vec::with_capacity(theirs.len() * mine * columns);
-            for there in theirs {
-                for here in 0..mine {
-                    let at = (here * second + there) * columns;
-                    part.extend_from_slice(&values[at..at + columns]);
+/// Makes the slabs of this processor, of `count` rows each, and hands them out: a superstep for each. `from` says who
+/// has which slabs, and `to` who gets which of their rows. There they lie by slab.
+fn turn(
+    g: &mut Group,
+    (columns, count): (usize, usize),
+    (from, to): (&[Range<usize>], &[Range<usize>]),
+    mut make: impl FnMut(usize, &mut [Complex]),
+    slab: &Area<Complex>,
+    turned: &Area<Complex>,
+) {
+    let most = from.iter().map(ExactSizeIterator::len).max().unwrap_or(0);
+    for i in 0..most {
+        let number = from[g.rank()].clone().nth(i);
+        g.step(|s| {
+            if let Some(number) = number {
+                make(number, &mut slab.local_mut()[..count * columns]);
+                for (rank, rows) in to.iter().enumerate() {
+                    let part = rows.start * columns..rows.end * columns;
+                    s.hp_put(rank, (slab, part), turned, number * rows.len() * columns);
                 }
             }
-            part
-        };
-        let parts: Vec<Vec<Complex>> = (0..self.size).map(part).collect();
-        let parts = g.step(|s| s.exchange(parts));
-        let mut swapped = vec![[0.0; 2]; self.share(second, self.rank).len() * first * columns];
-        for (from, part) in parts.iter().enumerate() {
-            let share = self.share(first, from);
-            for (here, part) in part.chunks_exact((share.len() * columns).max(1)).enumerate() {
-                let at = (here * first + share.start) * columns;
-                swapped[at..at + part.len()].copy_from_slice(part);
-            }
-        }
-        swapped
-    }
-
-    /// What each number is multiplied by when the solution goes on in time, where the cube is turned.
-    fn factors(&self) -> Vec<f64> {
-        let [columns, rows, planes] = self.extents;
-        let square = |i: usize, count: usize| {
-            let i = if i < count / 2 { i as f64 } else { i as f64 - count as f64 };
-            i * i
-        };
-        let scale = -4.0 * ALPHA * std::f64::consts::PI.powi(2);
-        let mut factors = Vec::new();
-        for row in self.share(rows, self.rank) {
-            for plane in 0..planes {
-                let both = square(row, rows) + square(plane, planes);
-                factors.extend((0..columns).map(|column| (scale * (both + square(column, columns))).exp()));
-            }
-        }
-        factors
-    }
-
-    /// What is here of the sum over some places of the cube.
-    fn checksum(&self, values: &[Complex]) -> Vec<f64> {
-        let [columns, rows, planes] = self.extents;
-        let (share, count) = (self.share(planes, self.rank), (columns * rows * planes) as f64);
-        let mut sum = vec![0.0; 2];
-        for j in 1..=1024 {
-            let (column, row, plane) = (j % columns, 3 * j % rows, 5 * j % planes);
-            if share.contains(&plane) {
-                let value = values[((plane - share.start) * rows + row) * columns + column];
-                sum[0] += value[0] / count;
-                sum[1] += value[1] / count;
-            }
-        }
-        sum
+        });
     }
 }
 
-/// Transforms the columns of a matrix, some at a time, which lie together meanwhile.
-fn strips(matrix: &mut [Complex], (rows, columns): (usize, usize), some: &mut [Complex], by: &mut Fourier) {
-    let width = COLUMNS.min(columns);
-    for first in (0..columns).step_by(width) {
-        for row in 0..rows {
-            let at = row * columns + first;
-            some[row * width..(row + 1) * width].copy_from_slice(&matrix[at..at + width]);
-        }
-        by.transform(some, width);
-        for row in 0..rows {
-            let at = row * columns + first;
-            matrix[at..at + width].copy_from_slice(&some[row * width..(row + 1) * width]);
-        }
+/// Loads a slab: of every `count` rows one, from the first on.
+fn load(slab: &mut [Complex], from: &[Complex], columns: usize, (first, count): (usize, usize)) {
+    for (to, from) in slab.chunks_exact_mut(columns).zip(from.chunks_exact(columns).skip(first).step_by(count)) {
+        to.copy_from_slice(from);
     }
 }
-
-const SMALL: [[f64; 2]; 6] = [
-    [554.608_700_496_4, 484.536_333_197_8],
-    [554.638_540_918_9, 486.530_426_951_1],
-    [554.614_840_617_1, 488.391_072_233_6],
-    [554.542_360_741_5, 490.127_316_904_6],
-    [554.425_503_962_4, 491.747_585_799_3],
-    [554.268_341_190_2, 493.259_724_494_1],
-];
-
-const WORKSTATION: [[f64; 2]; 6] = [
-    [567.361_217_894_4, 529.324_684_917_5],
-    [563.143_688_527_1, 528.214_998_662_9],
-    [559.402_408_997_0, 527.099_655_803_7],
-    [556.069_804_702_0, 526.002_790_492_5],
-    [553.089_899_125_0, 524.940_084_563_3],
-    [550.415_973_453_8, 523.921_224_708_6],
-];

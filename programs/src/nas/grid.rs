@@ -1,174 +1,251 @@
 //! The grids of the multigrid method, and its four operators.
 //!
 //! A grid is a cube with a frame of one element on all sides, which repeats what is at the other end. Planes are
-//! numbered from 1; a processor has those from `first + 1` to `first + planes`, and the two around them.
+//! numbered from 1; a processor has those from `first + 1` to `first + planes`, and the two around them. Operators go row
+//! by row over what is here, and leave the frames of its planes right; the two planes around are the caller's.
 
-/// Some planes of a grid of n³ elements.
-pub(super) struct Grid {
-    pub(super) n: usize,
-    pub(super) first: usize,
-    pub(super) planes: usize,
-    pub(super) values: Vec<f64>,
+/// Which planes of a grid are here.
+///
+/// ```
+/// use superstep_programs::nas::grid::Grid;
+///
+/// let grid = Grid { n: 4, first: 2, planes: 2 };
+/// assert_eq!(grid.len(), 4 * 36);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// How many elements the whole grid has each way.
+    pub n: usize,
+    /// How many planes are below those here.
+    pub first: usize,
+    /// How many are here.
+    pub planes: usize,
 }
 
 impl Grid {
-    pub(super) fn new(n: usize, first: usize, planes: usize) -> Self {
-        Self { n, first, planes, values: vec![0.0; (planes + 2) * (n + 2) * (n + 2)] }
+    /// How many elements are here, with all frames.
+    ///
+    /// ```
+    /// assert_eq!(superstep_programs::nas::grid::Grid { n: 2, first: 0, planes: 2 }.len(), 64);
+    /// ```
+    #[allow(clippy::len_without_is_empty, reason = "there is always a frame")]
+    pub fn len(&self) -> usize {
+        (self.planes + 2) * self.plane_len()
     }
 
     /// How many elements a plane has, with its frame.
-    pub(super) fn plane_len(&self) -> usize {
+    ///
+    /// ```
+    /// assert_eq!(superstep_programs::nas::grid::Grid { n: 2, first: 0, planes: 2 }.plane_len(), 16);
+    /// ```
+    pub fn plane_len(&self) -> usize {
         (self.n + 2) * (self.n + 2)
     }
 
-    /// A plane, by its number in the whole grid.
-    pub(super) fn plane(&self, number: usize) -> &[f64] {
-        let at = (number - self.first) * self.plane_len();
-        &self.values[at..at + self.plane_len()]
+    /// A row with its frame; planes are counted from the one below those here.
+    #[inline]
+    fn row<'a>(&self, values: &'a [f64], plane: usize, row: usize) -> &'a [f64] {
+        let width = self.n + 2;
+        &values[(plane * width + row) * width..][..width]
     }
 
-    pub(super) fn plane_mut(&mut self, number: usize) -> &mut [f64] {
-        let (at, len) = ((number - self.first) * self.plane_len(), self.plane_len());
-        &mut self.values[at..at + len]
+    #[inline]
+    fn row_mut<'a>(&self, values: &'a mut [f64], plane: usize, row: usize) -> &'a mut [f64] {
+        let width = self.n + 2;
+        &mut values[(plane * width + row) * width..][..width]
     }
 
-    /// A row of a plane that is here, counted from the first of these with its frame.
-    fn row(&self, plane: usize, row: usize) -> &[f64] {
-        let at = (plane * (self.n + 2) + row) * (self.n + 2);
-        &self.values[at..at + self.n + 2]
-    }
-
-    fn row_mut(&mut self, plane: usize, row: usize) -> &mut [f64] {
-        let at = (plane * (self.n + 2) + row) * (self.n + 2);
-        &mut self.values[at..at + self.n + 2]
-    }
-
-    /// Repeats the ends of rows and planes in their frames; frames of planes that others have are not touched.
-    pub(super) fn close_planes(&mut self) {
+    /// Repeats the ends of a plane's rows, and its first and its last row, in its frame.
+    fn close(&self, values: &mut [f64], plane: usize) {
         let (n, width) = (self.n, self.n + 2);
-        for plane in self.values.chunks_exact_mut(width * width).skip(1).take(self.planes) {
-            for row in plane.chunks_exact_mut(width) {
-                row[0] = row[n];
-                row[n + 1] = row[1];
-            }
-            plane.copy_within(n * width..(n + 1) * width, 0);
-            plane.copy_within(width..2 * width, (n + 1) * width);
+        let plane = &mut values[plane * width * width..][..width * width];
+        for row in plane.chunks_exact_mut(width).skip(1).take(n) {
+            row[0] = row[n];
+            row[n + 1] = row[1];
         }
+        plane.copy_within(n * width..(n + 1) * width, 0);
+        plane.copy_within(width..2 * width, (n + 1) * width);
     }
 
     /// The sum of the squares of what is here.
-    pub(super) fn squares(&self) -> f64 {
-        let row = |plane, row| self.row(plane, row)[1..=self.n].iter().map(|x| x * x).sum::<f64>();
-        (1..=self.planes).map(|plane| (1..=self.n).map(|at| row(plane, at)).sum::<f64>()).sum()
+    ///
+    /// ```
+    /// let grid = superstep_programs::nas::grid::Grid { n: 2, first: 0, planes: 1 };
+    /// assert_eq!(grid.squares(&[2.0; 48]), 16.0);
+    /// ```
+    pub fn squares(&self, values: &[f64]) -> f64 {
+        let mut sums = [0.0; 4];
+        for plane in 1..=self.planes {
+            for row in 1..=self.n {
+                for (i, value) in self.row(values, plane, row)[1..=self.n].iter().enumerate() {
+                    sums[i % 4] += value * value;
+                }
+            }
+        }
+        sums.iter().sum()
+    }
+
+    /// r = v - A u, or r = r - A u where there is no v.
+    ///
+    /// ```
+    /// let grid = superstep_programs::nas::grid::Grid { n: 2, first: 0, planes: 1 };
+    /// let mut r = [0.0; 48];
+    /// grid.residual(&[1.0; 48], Some(&[5.0; 48]), &mut r);
+    /// assert!((r[21] - 5.0).abs() < 1e-15);                     // A takes differences: there are none
+    /// ```
+    pub fn residual(&self, u: &[f64], v: Option<&[f64]>, r: &mut [f64]) {
+        const A: [f64; 4] = [-8.0 / 3.0, 0.0, 1.0 / 6.0, 1.0 / 12.0];
+        let n = self.n;
+        let mut sums = Around::new(n);
+        for plane in 1..=self.planes {
+            for row in 1..=n {
+                let (beside, across) = sums.of(self, u, plane, row);
+                let here = &self.row(u, plane, row)[1..=n];
+                let (before, behind) = (&beside[..n], &beside[2..n + 2]);
+                let [left, middle, right] = [0, 1, 2].map(|at| &across[at..at + n]);
+                let one = |i: usize| {
+                    A[0] * here[i] + A[2] * (middle[i] + before[i] + behind[i]) + A[3] * (left[i] + right[i])
+                };
+                let r = &mut self.row_mut(r, plane, row)[1..=n];
+                if let Some(v) = v {
+                    let v = &self.row(v, plane, row)[1..=n];
+                    (0..n).for_each(|i| r[i] = v[i] - one(i));
+                } else {
+                    (0..n).for_each(|i| r[i] -= one(i));
+                }
+            }
+            self.close(r, plane);
+        }
+    }
+
+    /// u = u + C r, which makes it smoother.
+    ///
+    /// ```
+    /// let grid = superstep_programs::nas::grid::Grid { n: 2, first: 0, planes: 1 };
+    /// let mut u = [1.0; 48];
+    /// grid.smooth(&[1.0; 48], &mut u, [0.5, 0.25, 0.125]);
+    /// assert_eq!(u[21], 1.0 + 0.5 + 6.0 * 0.25 + 12.0 * 0.125);
+    /// ```
+    pub fn smooth(&self, r: &[f64], u: &mut [f64], c: [f64; 3]) {
+        let n = self.n;
+        let mut sums = Around::new(n);
+        for plane in 1..=self.planes {
+            for row in 1..=n {
+                let (beside, across) = sums.of(self, r, plane, row);
+                let [west, here, east] = [0, 1, 2].map(|at| &self.row(r, plane, row)[at..at + n]);
+                let [before, middle, behind] = [0, 1, 2].map(|at| &beside[at..at + n]);
+                let (across, u) = (&across[1..=n], &mut self.row_mut(u, plane, row)[1..=n]);
+                for i in 0..n {
+                    u[i] += c[0] * here[i]
+                        + c[1] * (west[i] + east[i] + middle[i])
+                        + c[2] * (across[i] + before[i] + behind[i]);
+                }
+            }
+            self.close(u, plane);
+        }
+    }
+
+    /// Makes the planes of a grid of half the size that lie in those here: each element is a weighted mean.
+    ///
+    /// ```
+    /// use superstep_programs::nas::grid::Grid;
+    ///
+    /// let [fine, coarse] = [4, 2].map(|n| Grid { n, first: 0, planes: n });
+    /// let mut values = vec![0.0; coarse.len()];
+    /// fine.restrict(&vec![1.0; fine.len()], &coarse, &mut values);
+    /// assert_eq!(values[21], 0.5 + 6.0 * 0.25 + 12.0 * 0.125 + 8.0 * 0.0625);
+    /// ```
+    pub fn restrict(&self, values: &[f64], coarse: &Grid, out: &mut [f64]) {
+        let n = coarse.n;
+        let mut sums = Around::new(self.n);
+        for plane in 1..=coarse.planes {
+            // The same plane in the finer grid, counted from the one below those here.
+            let there = 2 * (plane + coarse.first) - self.first;
+            for row in 1..=n {
+                let (beside, across) = sums.of(self, values, there, 2 * row);
+                let here = self.row(values, there, 2 * row);
+                // An element's own pair begins with it, and the pair before ends beside it.
+                let [before, pair] = [0, 1].map(|at| &here.as_chunks::<2>().0[at..at + n]);
+                let [beside_before, beside] = [0, 1].map(|at| &beside.as_chunks::<2>().0[at..at + n]);
+                let [across_before, across] = [0, 1].map(|at| &across.as_chunks::<2>().0[at..at + n]);
+                let out = &mut coarse.row_mut(out, plane, row)[1..=n];
+                for j in 0..n {
+                    out[j] = 0.5 * pair[j][0]
+                        + 0.25 * (before[j][1] + pair[j][1] + beside[j][0])
+                        + 0.125 * (beside_before[j][1] + beside[j][1] + across[j][0])
+                        + 0.0625 * (across_before[j][1] + across[j][1]);
+                }
+            }
+            coarse.close(out, plane);
+        }
+    }
+
+    /// Adds this grid to one of twice the size, frames and all; between its elements are the means of those beside.
+    ///
+    /// ```
+    /// use superstep_programs::nas::grid::Grid;
+    ///
+    /// let [coarse, fine] = [2, 4].map(|n| Grid { n, first: 0, planes: n });
+    /// let mut values = vec![1.0; fine.len()];
+    /// coarse.interpolate(&vec![2.0; coarse.len()], &fine, &mut values);
+    /// assert_eq!(values, vec![3.0; fine.len()]);
+    /// ```
+    pub fn interpolate(&self, values: &[f64], fine: &Grid, out: &mut [f64]) {
+        let n = self.n;
+        let mut sums = [vec![0.0; n + 2], vec![0.0; n + 2], vec![0.0; n + 2]];
+        let begin = fine.first / 2;
+        for plane in begin..=begin + fine.planes / 2 {
+            let (here, there) = (plane - self.first, 2 * plane - fine.first);
+            for row in 0..=n {
+                let [a, b] = [0, 1].map(|south| self.row(values, here, row + south));
+                let [c, d] = [0, 1].map(|south| self.row(values, here + 1, row + south));
+                let [south, up, both] = sums.each_mut().map(|sum| &mut sum[..n + 2]);
+                for i in 0..n + 2 {
+                    south[i] = a[i] + b[i];
+                    up[i] = a[i] + c[i];
+                    both[i] = south[i] + c[i] + d[i];
+                }
+                spread(a, 1.0, fine.row_mut(out, there, 2 * row));
+                spread(south, 0.5, fine.row_mut(out, there, 2 * row + 1));
+                spread(up, 0.5, fine.row_mut(out, there + 1, 2 * row));
+                spread(both, 0.25, fine.row_mut(out, there + 1, 2 * row + 1));
+            }
+        }
+    }
+}
+
+/// Adds a coarse row to a fine one: an element to each second place, and the means of two to those between.
+#[inline]
+fn spread(coarse: &[f64], scale: f64, fine: &mut [f64]) {
+    let pairs = fine.as_chunks_mut::<2>().0;
+    let [left, right] = [0, 1].map(|at| &coarse[at..at + pairs.len()]);
+    for (i, pair) in pairs.iter_mut().enumerate() {
+        pair[0] += scale * left[i];
+        pair[1] += 0.5 * scale * (left[i] + right[i]);
     }
 }
 
 /// For each place of a row, the sums of the four values beside it in the rows around, and of the four across.
-fn around(grid: &Grid, plane: usize, row: usize, beside: &mut [f64], across: &mut [f64]) {
-    let [below, here, above] = [plane - 1, plane, plane + 1];
-    let (north, south) = (grid.row(here, row - 1), grid.row(here, row + 1));
-    let (down, up) = (grid.row(below, row), grid.row(above, row));
-    let corners = [(below, row - 1), (below, row + 1), (above, row - 1), (above, row + 1)];
-    let [a, b, c, d] = corners.map(|(plane, row)| grid.row(plane, row));
-    for i in 0..grid.n + 2 {
-        beside[i] = north[i] + south[i] + down[i] + up[i];
-        across[i] = a[i] + b[i] + c[i] + d[i];
-    }
+struct Around {
+    beside: Vec<f64>,
+    across: Vec<f64>,
 }
 
-/// r = v - A u, or r = r - A u where there is no v.
-pub(super) fn residual(u: &Grid, v: Option<&Grid>, r: &mut Grid) {
-    const A: [f64; 4] = [-8.0 / 3.0, 0.0, 1.0 / 6.0, 1.0 / 12.0];
-    let n = u.n;
-    let (mut beside, mut across) = (vec![0.0; n + 2], vec![0.0; n + 2]);
-    for plane in 1..=u.planes {
-        for row in 1..=n {
-            around(u, plane, row, &mut beside, &mut across);
-            let here = u.row(plane, row);
-            let one = |i: usize| {
-                A[0] * here[i]
-                    + A[2] * (across[i] + beside[i - 1] + beside[i + 1])
-                    + A[3] * (across[i - 1] + across[i + 1])
-            };
-            if let Some(v) = v {
-                let (v, r) = (v.row(plane, row), r.row_mut(plane, row));
-                (1..=n).for_each(|i| r[i] = v[i] - one(i));
-            } else {
-                let r = r.row_mut(plane, row);
-                (1..=n).for_each(|i| r[i] -= one(i));
-            }
-        }
+impl Around {
+    fn new(n: usize) -> Self {
+        Self { beside: vec![0.0; n + 2], across: vec![0.0; n + 2] }
     }
-}
 
-/// u = u + C r, which makes it smoother.
-pub(super) fn smooth(r: &Grid, u: &mut Grid, c: [f64; 3]) {
-    let n = r.n;
-    let (mut beside, mut across) = (vec![0.0; n + 2], vec![0.0; n + 2]);
-    for plane in 1..=r.planes {
-        for row in 1..=n {
-            around(r, plane, row, &mut beside, &mut across);
-            let (here, u) = (r.row(plane, row), u.row_mut(plane, row));
-            for i in 1..=n {
-                u[i] += c[0] * here[i]
-                    + c[1] * (here[i - 1] + here[i + 1] + beside[i])
-                    + c[2] * (across[i] + beside[i - 1] + beside[i + 1]);
-            }
+    #[inline]
+    fn of(&mut self, grid: &Grid, values: &[f64], plane: usize, row: usize) -> (&[f64], &[f64]) {
+        let width = grid.n + 2;
+        let [[a, down, b], [north, _, south], [c, up, d]] =
+            [plane - 1, plane, plane + 1].map(|plane| [row - 1, row, row + 1].map(|row| grid.row(values, plane, row)));
+        let (beside, across) = (&mut self.beside[..width], &mut self.across[..width]);
+        for i in 0..width {
+            beside[i] = north[i] + south[i] + down[i] + up[i];
+            across[i] = a[i] + b[i] + c[i] + d[i];
         }
-    }
-}
-
-/// The planes of a grid of half the size that lie in those of `fine`: each element of `coarse` is a weighted mean.
-pub(super) fn restrict(fine: &Grid, coarse: &mut Grid) {
-    let width = fine.n + 2;
-    let (mut beside, mut across) = (vec![0.0; width], vec![0.0; width]);
-    for plane in 1..=coarse.planes {
-        // The same plane in the finer grid, counted from the first of those that are here.
-        let there = 2 * (plane + coarse.first) - fine.first;
-        for row in 1..=coarse.n {
-            around(fine, there, 2 * row, &mut beside, &mut across);
-            let (here, out) = (fine.row(there, 2 * row), coarse.row_mut(plane, row));
-            for (i, out) in out.iter_mut().enumerate().take(width / 2).skip(1) {
-                let i = 2 * i;
-                *out = 0.5 * here[i]
-                    + 0.25 * (here[i - 1] + here[i + 1] + beside[i])
-                    + 0.125 * (beside[i - 1] + beside[i + 1] + across[i])
-                    + 0.0625 * (across[i - 1] + across[i + 1]);
-            }
-        }
-    }
-}
-
-/// Adds a coarse grid to one of twice the size; between its elements are the means of those beside.
-pub(super) fn interpolate(coarse: &Grid, fine: &mut Grid) {
-    let n = coarse.n;
-    let begin = fine.first / 2;
-    for plane in begin..=begin + fine.planes / 2 {
-        let here = plane - coarse.first;
-        for row in 0..=n {
-            let (a, b) = (coarse.row(here, row), coarse.row(here, row + 1));
-            // In a coarse grid that ends here, the last plane has none above, and none is needed.
-            let next = here + 1;
-            let (c, d) = (coarse.row(next, row), coarse.row(next, row + 1));
-            let there = 2 * plane - fine.first;
-            for i in 0..=n {
-                let j = i + 1;
-                let [x, y] = [i, j].map(|i| a[i] + b[i]);
-                let [v, w] = [i, j].map(|i| a[i] + c[i]);
-                let [s, t] = [i, j].map(|i| a[i] + b[i] + c[i] + d[i]);
-                let at = 2 * i;
-                let rows: [(usize, usize, f64, f64); 4] = [
-                    (0, 0, a[i], 0.5 * (a[i] + a[j])),
-                    (0, 1, 0.5 * x, 0.25 * (x + y)),
-                    (1, 0, 0.5 * v, 0.25 * (v + w)),
-                    (1, 1, 0.25 * s, 0.125 * (s + t)),
-                ];
-                for (up, south, even, odd) in rows {
-                    let out = fine.row_mut(there + up, 2 * row + south);
-                    out[at] += even;
-                    out[at + 1] += odd;
-                }
-            }
-        }
+        (beside, across)
     }
 }

@@ -3,13 +3,12 @@
 use super::{Class, Kernel};
 use std::fmt;
 
-/// A value that a kernel ends with, beside the official one if that is known.
+/// A value that a kernel ends with, beside the official one.
 ///
 /// ```
 /// use superstep_programs::nas::Value;
 ///
-/// let value = Value { name: "zeta".into(), found: 8.597_177_507_864_8, official: Some((8.597_177_507_9, 1e-10)) };
-/// assert!(value.is_right());
+/// assert!(Value::new("zeta", 8.597_177_507_864_8, 8.597_177_507_9, 1e-10).is_right());
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
@@ -17,30 +16,73 @@ pub struct Value {
     pub name: String,
     /// What this run has found.
     pub found: f64,
-    /// What must come out, and the relative error that is allowed.
-    pub official: Option<(f64, f64)>,
+    /// What must come out.
+    pub official: f64,
+    /// The relative error that is allowed.
+    pub error: f64,
 }
 
 impl Value {
-    /// Whether it is near enough to the official one, or none is known.
+    /// A value that was found, and the official one with the relative error that is allowed.
     ///
     /// ```
-    /// use superstep_programs::nas::Value;
+    /// assert_eq!(superstep_programs::nas::Value::new("x", 1.0, 2.0, 1e-8).official, 2.0);
+    /// ```
+    pub fn new(name: impl Into<String>, found: f64, official: f64, error: f64) -> Self {
+        Self { name: name.into(), found, official, error }
+    }
+
+    /// Whether it is near enough to the official one.
     ///
-    /// assert!(!Value { name: "x".into(), found: f64::NAN, official: Some((1.0, 1e-8)) }.is_right());
+    /// ```
+    /// assert!(!superstep_programs::nas::Value::new("x", f64::NAN, 1.0, 1e-8).is_right());
     /// ```
     pub fn is_right(&self) -> bool {
-        self.official.is_none_or(|(official, error)| ((self.found - official) / official).abs() <= error)
+        ((self.found - self.official) / self.official).abs() <= self.error
+    }
+}
+
+/// How much a kernel has done, and in which time.
+///
+/// ```
+/// use superstep_programs::nas::Figures;
+///
+/// let figures = Figures { size: "1400".into(), iterations: 15, operations: 3e6, seconds: 0.5 };
+/// assert_eq!(figures.mops(), 6.0);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figures {
+    /// How large the problem is.
+    pub size: String,
+    /// How many iterations were measured.
+    pub iterations: usize,
+    /// How many operations that is, as the suite counts them.
+    pub operations: f64,
+    /// The time of the part that the suite measures, by the slowest processor.
+    pub seconds: f64,
+}
+
+impl Figures {
+    /// Millions of operations a second, by all processors together.
+    ///
+    /// ```
+    /// use superstep_programs::nas::Figures;
+    ///
+    /// assert_eq!(Figures { size: String::new(), iterations: 1, operations: 1e6, seconds: 2.0 }.mops(), 0.5);
+    /// ```
+    pub fn mops(&self) -> f64 {
+        self.operations / self.seconds / 1e6
     }
 }
 
 /// The values that a kernel ends with, and whether everything else that it checks is right.
 ///
 /// ```
-/// use superstep_programs::nas::{Class, Kernel, Outcome};
+/// use superstep_programs::nas::{Class, Figures, Kernel, Outcome};
 ///
-/// let outcome = Outcome { kernel: Kernel::Is, class: Class::A, values: Vec::new(), is_sound: true, seconds: 0.5 };
-/// assert!(outcome.is_right() && outcome.to_string().starts_with("IS A: verified in 0.5"));
+/// let figures = Figures { size: "1 key".into(), iterations: 10, operations: 10.0, seconds: 0.5 };
+/// let outcome = Outcome { kernel: Kernel::Is, class: Class::A, values: Vec::new(), is_sound: true, figures };
+/// assert!(outcome.is_right() && outcome.to_string().contains("Verification    =               SUCCESSFUL"));
 /// ```
 #[derive(Clone, Debug)]
 pub struct Outcome {
@@ -50,38 +92,78 @@ pub struct Outcome {
     pub class: Class,
     /// Its values.
     pub values: Vec<Value>,
-    /// Whether what can be checked without official values is right.
+    /// Whether what is checked besides these is right.
     pub is_sound: bool,
-    /// The time of the part that the suite measures, by the slowest processor.
-    pub seconds: f64,
+    /// How much was done, and how fast.
+    pub figures: Figures,
 }
 
 impl Outcome {
-    /// Whether nothing is known to be wrong.
+    /// Whether all is right.
     ///
     /// ```
-    /// use superstep_programs::nas::{Class, Kernel, Outcome};
+    /// use superstep_programs::nas::{Class, Figures, Kernel, Outcome};
     ///
-    /// let outcome = Outcome { kernel: Kernel::Is, class: Class::A, values: Vec::new(), is_sound: false, seconds: 0.5 };
+    /// let figures = Figures { size: "1 key".into(), iterations: 10, operations: 10.0, seconds: 0.5 };
+    /// let outcome = Outcome { kernel: Kernel::Is, class: Class::A, values: Vec::new(), is_sound: false, figures };
     /// assert!(!outcome.is_right());
     /// ```
     pub fn is_right(&self) -> bool {
         self.is_sound && self.values.iter().all(Value::is_right)
     }
+
+    /// The same as an object of JSON, on one line.
+    ///
+    /// ```
+    /// use superstep_programs::nas::{Class, Figures, Kernel, Outcome};
+    ///
+    /// let figures = Figures { size: "1 key".into(), iterations: 10, operations: 10.0, seconds: 0.5 };
+    /// let outcome = Outcome { kernel: Kernel::Is, class: Class::A, values: Vec::new(), is_sound: true, figures };
+    /// assert!(outcome.json(2).contains(r#""kernel":"IS""#));
+    /// ```
+    pub fn json(&self, procs: usize) -> String {
+        let value = |value: &Value| {
+            let Value { name, found, official, .. } = value;
+            serde_json::json!({ "name": name, "found": found, "official": official, "verified": value.is_right() })
+        };
+        serde_json::json!({
+            "suite": "nas",
+            "kernel": self.kernel.name(),
+            "class": format!("{:?}", self.class),
+            "procs": procs,
+            "size": self.figures.size,
+            "iterations": self.figures.iterations,
+            "seconds": self.figures.seconds,
+            "mops": self.figures.mops(),
+            "verified": self.is_right(),
+            "values": self.values.iter().map(value).collect::<Vec<_>>(),
+        })
+        .to_string()
+    }
 }
 
+/// In lines like the suite's.
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verdict = match self.is_right() {
-            false => "wrong",
-            true if self.values.iter().any(|value| value.official.is_none()) => "not compared",
-            true => "verified",
-        };
-        write!(f, "{} {:?}: {verdict} in {:.3} s", self.kernel.name(), self.class, self.seconds)?;
-        for Value { name, found, official } in &self.values {
-            write!(f, "\n  {name} {found:.13e}")?;
-            if let Some((official, _)) = official {
-                write!(f, "  official {official:.13e}")?;
+        let Figures { size, iterations, seconds, .. } = &self.figures;
+        let verdict = if self.is_right() { "SUCCESSFUL" } else { "UNSUCCESSFUL" };
+        let lines = [
+            ("Class", format!("{:?}", self.class)),
+            ("Size", size.clone()),
+            ("Iterations", iterations.to_string()),
+            ("Time in seconds", format!("{seconds:.3}")),
+            ("Mop/s total", format!("{:.2}", self.figures.mops())),
+            ("Verification", verdict.to_owned()),
+        ];
+        write!(f, " {} Benchmark Completed.", self.kernel.name())?;
+        for (name, text) in lines {
+            write!(f, "\n {name:<15} = {text:>24}")?;
+        }
+        for Value { name, found, official, error } in &self.values {
+            if *error == 0.0 {
+                write!(f, "\n   {name} {found}  official {official}")?;
+            } else {
+                write!(f, "\n   {name} {found:.13e}  official {official:.13e}")?;
             }
         }
         Ok(())
