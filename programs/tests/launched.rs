@@ -1,33 +1,28 @@
-//! The executable says the same on threads, on forked processes, under both MPIs and mixed.
+//! The executable says the same on threads, on forked processes, simulated, under both MPIs and mixed.
 
 mod support;
 
 use std::process::Output;
-use support::{PROGRAMS, alone, answer, command, line};
+use support::launch::{in_every_way, on_threads, printed, stderr};
 
-const OPEN_MPI: [&str; 5] = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"];
+/// The line that it printed, after it has ended well.
+#[track_caller]
+fn line(output: &Output) -> String {
+    let text = printed(output);
+    assert_eq!(text.lines().count(), 1, "{text}{}", stderr(output));
+    text.trim_end().to_owned()
+}
 
-/// Starts the executable on four processors, in every way there is.
-fn in_every_way(args: &[&str]) -> [(&'static str, Output); 5] {
-    let launched = |launcher: &[&str], processes: &str, threads: &str| {
-        let mut command = command(launcher[0]);
-        command.args(&launcher[1..]).args(["-n", processes, PROGRAMS]).args(args).env("SUPERSTEP_THREADS", threads);
-        command.output().unwrap_or_else(|error| panic!("{} does not start: {error}", launcher[0]))
-    };
-    let forked = command(PROGRAMS).env("SUPERSTEP_PROCS", "4").env("SUPERSTEP_FABRIC", "procs").args(args).output();
-    [
-        ("on threads", alone("4", args)),
-        ("on forked processes", forked.expect("the executable starts")),
-        ("under Open MPI", launched(&OPEN_MPI, "4", "1")),
-        ("under MPICH", launched(&["mpiexec.mpich"], "4", "1")),
-        ("mixed", launched(&OPEN_MPI, "2", "2")),
-    ]
+/// What it printed but for the time that it took.
+#[track_caller]
+fn answer(output: &Output) -> String {
+    line(output).rsplit_once("; ").expect("the time comes last").0.to_owned()
 }
 
 #[track_caller]
 fn the_same_in_every_way(line: &str) {
     let args: Vec<&str> = line.split(' ').collect();
-    let answers = in_every_way(&args).map(|(way, output)| (way, answer(&output)));
+    let answers: Vec<_> = in_every_way(&args).iter().map(|(way, output)| (*way, answer(output))).collect();
     for (way, found) in &answers {
         assert_eq!(found, &answers[0].1, "{way}");
         assert!(found.contains(": verified; "), "{found}");
@@ -66,7 +61,7 @@ fn programs_on_data_find_the_same() {
 
 #[test]
 fn the_summary_is_an_object_if_that_is_asked_for() {
-    let object = line(&alone("2", &["bale", "histogram", "--table", "10", "--updates", "1000", "--json"]));
+    let object = line(&on_threads(2, &["bale", "histogram", "--table", "10", "--updates", "1000", "--json"]));
     let expected = r#"{"program":"bale histogram","verified":true,"table":10,"updates":1000,"#;
     assert!(object.starts_with(expected) && object.ends_with('}'), "{object}");
 }
@@ -102,8 +97,8 @@ fn what_makes_no_sense_is_one_line_and_fails() {
         "data kmers no-such-file",
     ];
     for case in cases {
-        let output = alone("3", &case.split(' ').collect::<Vec<_>>());
-        let message = String::from_utf8_lossy(&output.stderr);
+        let output = on_threads(3, &case.split(' ').collect::<Vec<_>>());
+        let message = stderr(&output);
         assert!(!output.status.success() && output.stdout.is_empty(), "{case}: {:?}", output.status);
         assert!(message.lines().count() == 1 && message.starts_with("programs: "), "{case}: {message}");
     }

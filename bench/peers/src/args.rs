@@ -49,6 +49,9 @@ pub(crate) enum Command {
     /// One process of superstep under MPI; started by the comparison itself.
     #[command(hide = true)]
     MpiRank(mpi::rank::Part),
+    /// One process of a NAS kernel under MPI; started by the comparison itself.
+    #[command(hide = true)]
+    NasRank(mpi::nas::Part),
 }
 
 impl Args {

@@ -28,6 +28,7 @@ fn main() -> ExitCode {
     let outcome = match &args.command {
         Some(Command::LamellarPe(part)) => lamellar::run(part),
         Some(Command::MpiRank(part)) => mpi::rank::run(part),
+        Some(Command::NasRank(part)) => mpi::nas::run(part),
         None => compare(&args),
     };
     match outcome {

@@ -12,7 +12,7 @@ use std::{
 };
 
 /// A place where threads wait for each other.
-pub(crate) trait Barrier: Sync {
+pub trait Barrier: Sync {
     /// A barrier for so many threads.
     fn for_team(size: usize) -> Self;
 
@@ -21,7 +21,7 @@ pub(crate) trait Barrier: Sync {
 }
 
 /// What to do between two looks.
-pub(crate) trait Patience: Sync {
+pub trait Patience: Sync {
     /// Passes the time before look number `look`.
     fn pause(look: u32);
 }
@@ -45,7 +45,7 @@ impl Patience for Spin {
 }
 
 /// Gives the core away after `SPINS` looks: best where threads share cores.
-pub(crate) struct Yield<const SPINS: u32>;
+pub struct Yield<const SPINS: u32>;
 
 impl<const SPINS: u32> Patience for Yield<SPINS> {
     #[inline]
@@ -64,7 +64,7 @@ fn wait_until<P: Patience>(is_there: impl Fn() -> bool) {
 }
 
 /// Each member stores its epoch in a flag of its own and polls those of the others.
-pub(crate) struct EpochFlags<P> {
+pub struct EpochFlags<P> {
     flags: Vec<Padded<AtomicU64>>,
     patience: PhantomData<P>,
 }
@@ -85,7 +85,7 @@ impl<P: Patience> Barrier for EpochFlags<P> {
 
 /// What threads meet at between long rounds: nothing beside those. It yields in the end, because two threads that
 /// happen to share a core would else spend more time on waiting for their turn than on working.
-pub(crate) type Gate = EpochFlags<Yield<2_000>>;
+pub type Gate = EpochFlags<Yield<2_000>>;
 
 /// The last to count itself in a central counter turns the sense, for which the others wait.
 pub(crate) struct Central<P> {

@@ -14,6 +14,7 @@ pub(crate) mod team;
 pub(crate) mod turning;
 pub(crate) mod updates;
 
+pub use barrier::{Barrier, Gate};
 pub use parts::{fill_parts, loads};
 pub use sort::sample_sort;
 pub use sparse::Sparse;

@@ -104,13 +104,7 @@ pub(super) fn run(g: &mut Group, class: Class) -> Outcome {
     }
     let taken = start.elapsed().as_secs_f64();
     let seconds = g.step(|s| s.reduce(taken, Max));
-    let entries = (size.nonzero * (size.nonzero + 1)) as f64;
-    let figures = Figures {
-        size: size.order.to_string(),
-        iterations: size.iterations,
-        operations: (2 * size.iterations * size.order) as f64 * (6.0 + entries + STEPS as f64 * (5.0 + entries)),
-        seconds,
-    };
+    let figures = Figures::of(Kernel::Cg, class, seconds);
     Outcome { kernel: Kernel::Cg, class, values: vec![value(class, zeta)], is_sound: true, figures }
 }
 

@@ -29,8 +29,19 @@ const SEED: u64 = 271_828_183;
 /// Pairs are made in batches of so many.
 const BATCH: u64 = 1 << 16;
 
+/// How many pairs there are.
+///
+/// ```
+/// use superstep_programs::nas::{Class, ep};
+///
+/// assert_eq!(ep::pairs(Class::S), 1 << 24);
+/// ```
+pub fn pairs(class: Class) -> u64 {
+    1 << class.pick([24, 25, 28, 30])
+}
+
 pub(super) fn run(g: &mut Group, class: Class) -> Outcome {
-    let pairs = 1u64 << class.pick([24, 25, 28, 30]);
+    let pairs = pairs(class);
     g.step(|_| ());
     let start = Instant::now();
     let (me, p) = (g.rank() as u64, g.size() as u64);
@@ -48,8 +59,7 @@ pub(super) fn run(g: &mut Group, class: Class) -> Outcome {
     // Of a disc in a square, the share is the area's: a check of the counts, which have no official value.
     let share = counts.iter().sum::<u64>() as f64 / pairs as f64;
     let is_sound = (share - std::f64::consts::FRAC_PI_4).abs() < 1e-3;
-    let operations = 2.0 * pairs as f64;
-    let figures = Figures { size: (2 * pairs).to_string(), iterations: 0, operations, seconds };
+    let figures = Figures::of(Kernel::Ep, class, seconds);
     Outcome { kernel: Kernel::Ep, class, values, is_sound, figures }
 }
 

@@ -60,14 +60,7 @@ pub(super) fn run(g: &mut Group, class: Class) -> Outcome {
     let sums: Vec<Complex> = (1..=iterations).map(|time| work.look(g, time)).collect();
     let taken = start.elapsed().as_secs_f64();
     let seconds = g.step(|s| s.reduce(taken, Max));
-    let count = extents.iter().product::<usize>() as f64;
-    let times = iterations as f64;
-    let figures = Figures {
-        size: extents.map(|extent| extent.to_string()).join(" x "),
-        iterations,
-        operations: count * (14.8157 + 7.19641 * count.ln() + (5.23518 + 7.21113 * count.ln()) * times),
-        seconds,
-    };
+    let figures = Figures::of(Kernel::Ft, class, seconds);
     Outcome { kernel: Kernel::Ft, class, values: values(class, &sums), is_sound: true, figures }
 }
 

@@ -75,8 +75,7 @@ pub(super) fn run(g: &mut Group, class: Class) -> Outcome {
     }
     is_sound &= is_sorted(g, &keys, &ranks);
     let seconds = g.step(|s| s.reduce(seconds, Max));
-    let operations = (iterations * len) as f64;
-    let figures = Figures { size: len.to_string(), iterations, operations, seconds };
+    let figures = Figures::of(Kernel::Is, class, seconds);
     Outcome { kernel: Kernel::Is, class, values, is_sound, figures }
 }
 

@@ -74,16 +74,10 @@ pub(super) fn run(g: &mut Group, class: Class) -> Outcome {
         cube.residual(g, &v);
     }
     let squares = grid.squares(&cube.r[levels].local());
-    let elements = (grid.n as f64).powi(3);
-    let norm = (g.step(|s| s.reduce(squares, Sum)) / elements).sqrt();
+    let norm = (g.step(|s| s.reduce(squares, Sum)) / (grid.n as f64).powi(3)).sqrt();
     let taken = start.elapsed().as_secs_f64();
     let seconds = g.step(|s| s.reduce(taken, Max));
-    let figures = Figures {
-        size: format!("{0} x {0} x {0}", grid.n),
-        iterations: cycles,
-        operations: 58.0 * elements * cycles as f64,
-        seconds,
-    };
+    let figures = Figures::of(Kernel::Mg, class, seconds);
     Outcome { kernel: Kernel::Mg, class, values: vec![value(class, norm)], is_sound: true, figures }
 }
 

@@ -10,6 +10,7 @@ mod class;
 pub mod cube;
 pub mod ep;
 pub mod fft;
+mod figures;
 pub mod ft;
 pub mod grid;
 pub mod is;
@@ -19,7 +20,8 @@ mod outcome;
 pub mod random;
 
 pub use class::{Class, Kernel, Kernels};
-pub use outcome::{Figures, Outcome, Value};
+pub use figures::Figures;
+pub use outcome::{Outcome, Value};
 
 use superstep::Group;
 

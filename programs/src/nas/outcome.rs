@@ -1,6 +1,6 @@
 //! What came of a kernel.
 
-use super::{Class, Kernel};
+use super::{Class, Figures, Kernel};
 use std::fmt;
 
 /// A value that a kernel ends with, beside the official one.
@@ -42,45 +42,12 @@ impl Value {
     }
 }
 
-/// How much a kernel has done, and in which time.
-///
-/// ```
-/// use superstep_programs::nas::Figures;
-///
-/// let figures = Figures { size: "1400".into(), iterations: 15, operations: 3e6, seconds: 0.5 };
-/// assert_eq!(figures.mops(), 6.0);
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct Figures {
-    /// How large the problem is.
-    pub size: String,
-    /// How many iterations were measured.
-    pub iterations: usize,
-    /// How many operations that is, as the suite counts them.
-    pub operations: f64,
-    /// The time of the part that the suite measures, by the slowest processor.
-    pub seconds: f64,
-}
-
-impl Figures {
-    /// Millions of operations a second, by all processors together.
-    ///
-    /// ```
-    /// use superstep_programs::nas::Figures;
-    ///
-    /// assert_eq!(Figures { size: String::new(), iterations: 1, operations: 1e6, seconds: 2.0 }.mops(), 0.5);
-    /// ```
-    pub fn mops(&self) -> f64 {
-        self.operations / self.seconds / 1e6
-    }
-}
-
 /// The values that a kernel ends with, and whether everything else that it checks is right.
 ///
 /// ```
 /// use superstep_programs::nas::{Class, Figures, Kernel, Outcome};
 ///
-/// let figures = Figures { size: "1 key".into(), iterations: 10, operations: 10.0, seconds: 0.5 };
+/// let figures = Figures::of(Kernel::Is, Class::A, 0.5);
 /// let outcome = Outcome { kernel: Kernel::Is, class: Class::A, values: Vec::new(), is_sound: true, figures };
 /// assert!(outcome.is_right() && outcome.to_string().contains("Verification    =               SUCCESSFUL"));
 /// ```
@@ -104,7 +71,7 @@ impl Outcome {
     /// ```
     /// use superstep_programs::nas::{Class, Figures, Kernel, Outcome};
     ///
-    /// let figures = Figures { size: "1 key".into(), iterations: 10, operations: 10.0, seconds: 0.5 };
+    /// let figures = Figures::of(Kernel::Is, Class::A, 0.5);
     /// let outcome = Outcome { kernel: Kernel::Is, class: Class::A, values: Vec::new(), is_sound: false, figures };
     /// assert!(!outcome.is_right());
     /// ```
@@ -117,7 +84,7 @@ impl Outcome {
     /// ```
     /// use superstep_programs::nas::{Class, Figures, Kernel, Outcome};
     ///
-    /// let figures = Figures { size: "1 key".into(), iterations: 10, operations: 10.0, seconds: 0.5 };
+    /// let figures = Figures::of(Kernel::Is, Class::A, 0.5);
     /// let outcome = Outcome { kernel: Kernel::Is, class: Class::A, values: Vec::new(), is_sound: true, figures };
     /// assert!(outcome.json(2).contains(r#""kernel":"IS""#));
     /// ```

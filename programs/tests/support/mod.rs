@@ -1,12 +1,11 @@
-//! Running a program everywhere, and starting the executable.
+//! Running a program everywhere.
 
 #![allow(dead_code)] // each test takes what it needs
 
-use std::process::{Command, Output, Stdio};
+pub(crate) mod launch;
+
 use superstep::{Config, Fabric, Group};
 use superstep_programs::{Fact, Summary, Trouble};
-
-pub(crate) const PROGRAMS: &str = env!("CARGO_BIN_EXE_programs");
 
 /// Where programs run that need no launcher. Most inputs of the tests have fewer things than 40 somewhere.
 const PLACES: [(Fabric, usize); 9] = [
@@ -67,36 +66,4 @@ pub(crate) fn count(facts: &[(&'static str, Fact)], name: &str) -> i128 {
         Some((_, Fact::Count(count))) => *count,
         other => panic!("{name} is {other:?}"),
     }
-}
-
-/// A command with nothing set for superstep in its environment.
-pub(crate) fn command(program: &str) -> Command {
-    let mut command = Command::new(program);
-    let all = std::env::vars_os().map(|(name, _)| name);
-    for name in all.filter(|name| name.to_string_lossy().starts_with("SUPERSTEP_") || *name == "SLURM_JOB_ID") {
-        command.env_remove(name);
-    }
-    command.stdin(Stdio::null());
-    command
-}
-
-/// Starts the executable alone, with so many processors.
-pub(crate) fn alone(procs: &str, args: &[&str]) -> Output {
-    command(PROGRAMS).env("SUPERSTEP_PROCS", procs).args(args).output().expect("the executable starts")
-}
-
-/// The line that it printed, after it has ended well.
-#[track_caller]
-pub(crate) fn line(output: &Output) -> String {
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{:?}: {out}{err}", output.status);
-    assert_eq!(out.lines().count(), 1, "{out}{err}");
-    out.trim_end().to_owned()
-}
-
-/// What it printed but for the time that it took.
-#[track_caller]
-pub(crate) fn answer(output: &Output) -> String {
-    let line = line(output);
-    line.rsplit_once("; ").expect("the time comes last").0.to_owned()
 }

@@ -4,6 +4,7 @@ mod gather;
 mod histogram;
 pub(crate) mod k_means;
 mod mpi;
+mod nas;
 mod permute;
 mod pick;
 mod prefix;
@@ -22,6 +23,7 @@ pub(crate) mod walk;
 pub(crate) mod words;
 
 use crate::{contest::Stage, failure::Failure};
+use superstep_programs::nas::Class;
 
 /// A kind of work.
 pub(crate) struct Kernel {
@@ -72,6 +74,12 @@ pub(crate) const KERNELS: &[Kernel] = &[
         about: "Two processes under Open MPI's `mpirun`; *raw* is C and MPI by hand.",
         hold: mpi::hold,
     },
+    Kernel {
+        name: "nas",
+        about: "Kernels of the NAS parallel benchmarks, verified as the suite does; *raw* are the same loops on bare \
+                threads, or C and MPI by hand.",
+        hold: nas::hold,
+    },
 ];
 
 /// How large everything is. Lengths are of the whole, unless they say otherwise.
@@ -101,6 +109,7 @@ pub(crate) struct Sizes {
     moves: usize,
     /// How often processes meet.
     meetings: usize,
+    class: Class,
 }
 
 impl Sizes {
@@ -125,6 +134,7 @@ impl Sizes {
         moved_words: 1 << 20,
         moves: 50,
         meetings: 100_000,
+        class: Class::A,
     };
     /// The smaller of the sizes alone.
     pub(crate) const BRIEF: Self = Self {
@@ -159,6 +169,7 @@ impl Sizes {
         moved_words: 1_001,
         moves: 3,
         meetings: 101,
+        class: Class::S,
     };
 }
 

@@ -5,6 +5,7 @@
 pub(crate) mod access;
 pub(crate) mod group;
 pub(crate) mod moves;
+pub(crate) mod nas;
 pub(crate) mod permute;
 pub(crate) mod pick;
 pub(crate) mod prefix;
