@@ -15,16 +15,17 @@ use random::Random;
 use std::{
     env,
     fmt::Write as _,
-    fs,
-    io::{BufRead, BufReader, Read},
+    fs::{self, File},
+    io::{BufRead as _, BufReader, Read as _},
+    mem,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
     sync::{
-        Mutex,
-        mpsc::{self, Receiver, RecvTimeoutError},
+        Mutex, PoisonError,
+        mpsc::{self, Receiver},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// The ways to run whose processes can be killed one by one.
@@ -38,7 +39,10 @@ const PROCS: usize = 4;
 const KILLS: u64 = 12;
 
 /// Nothing that these tests start is silent for longer, on however slow a machine.
-const LONGEST: Duration = Duration::from_secs(900);
+const LONGEST: Duration = Duration::from_secs(300);
+
+/// How often it is looked whether something was said.
+const GLANCE: Duration = Duration::from_millis(2);
 
 /// One at a time: each test keeps the cores busy, and who is hit should be under way.
 static TURN: Mutex<()> = Mutex::new(());
@@ -57,6 +61,11 @@ impl Folder {
         fs::create_dir_all(&path).expect("folders can be made there");
         Self(path)
     }
+
+    /// Where the program writes its lines.
+    fn lines(&self) -> PathBuf {
+        self.0.join("lines")
+    }
 }
 
 impl Drop for Folder {
@@ -73,8 +82,9 @@ fn command(program: &str, procs: usize, options: &[&str], folder: &Folder) -> Co
     }
     command.args(["run", "-n", &procs.to_string()]).args(options).arg(env::current_exe().expect("a test has one"));
     command.args(["programs::program", "--exact", "--ignored", "--nocapture", "--test-threads=1"]);
-    command.env("SUPERSTEP_TEST_PROGRAM", program).env("SUPERSTEP_TEST_FOLDER", &folder.0);
-    command.env("RUST_BACKTRACE", "0").stdin(Stdio::null());
+    command.env("SUPERSTEP_TEST_PROGRAM", program).env("SUPERSTEP_TEST_FOLDER", folder.0.join("saved"));
+    command.env("SUPERSTEP_TEST_LINES", folder.lines());
+    command.env("RUST_BACKTRACE", "0").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     command
 }
 
@@ -82,54 +92,55 @@ fn command(program: &str, procs: usize, options: &[&str], folder: &Folder) -> Co
 fn undisturbed(procs: usize) -> String {
     let folder = Folder::new(&format!("undisturbed-{procs}"));
     let output = command("relax", procs, &["--fabric", "threads"], &folder).output().expect("the command starts");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let at = text.find("digest").unwrap_or_else(|| panic!("no digest: {output:?}"));
-    text[at..].lines().next().expect("it is there").to_owned()
+    let lines = fs::read_to_string(folder.lines()).unwrap_or_default();
+    let digest = lines.lines().find(|line| line.starts_with("digest"));
+    digest.unwrap_or_else(|| panic!("no digest: {lines} {output:?}")).to_owned()
 }
 
-/// The lines of a stream, as they come.
-fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
-        for line in BufReader::new(stream).lines().map_while(Result::ok) {
-            let _ = sender.send(line);
-        }
-    });
-    receiver
-}
-
-/// A command that is under way, and ends with the test.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// Starts a command: what it prints, and what it says about itself, line by line.
-fn start(command: &mut Command) -> (Running, Heard, Receiver<String>) {
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command starts");
-    let [out, said] = [lines(child.stdout.take().expect("piped")), lines(child.stderr.take().expect("piped"))];
-    (Running(child), Heard { lines: out, all: Vec::new() }, said)
-}
-
-/// What a run has said so far.
-struct Heard {
-    lines: Receiver<String>,
+/// A command that is under way, what its program has said so far, and what it says about itself. It ends with the test.
+///
+/// The program writes its lines to a file. A launcher hands output on in pieces, and what several processes print
+/// may be cut within a line.
+struct Running {
+    child: Child,
+    lines: File,
+    /// The beginning of a line.
+    begun: String,
     all: Vec<String>,
+    said: Receiver<String>,
 }
 
-impl Heard {
+impl Running {
+    fn start(command: &mut Command, folder: &Folder) -> Self {
+        let lines = File::create(folder.lines()).and_then(|_| File::open(folder.lines())).expect("files can be made");
+        let mut child = command.spawn().expect("the command starts");
+        let stderr = child.stderr.take().expect("piped");
+        let (sender, said) = mpsc::channel();
+        thread::spawn(move || {
+            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                let _ = sender.send(line);
+            }
+        });
+        Self { child, lines, begun: String::new(), all: Vec::new(), said }
+    }
+
     /// The next line; nothing when there will be none.
     fn next(&mut self) -> Option<&str> {
-        let line = match self.lines.recv_timeout(LONGEST) {
-            Ok(line) => line,
-            Err(RecvTimeoutError::Disconnected) => return None,
-            Err(RecvTimeoutError::Timeout) => panic!("nothing comes any more: {:?}", self.all),
-        };
-        self.all.push(line);
+        let since = Instant::now();
+        while !self.begun.contains('\n') {
+            let has_ended = self.child.try_wait().expect("a child can be waited for").is_some();
+            let read = self.lines.read_to_string(&mut self.begun).expect("text can be read");
+            if read == 0 && has_ended {
+                return None;
+            }
+            assert!(since.elapsed() < LONGEST, "nothing comes any more: {:?} {:?}", self.all, self.said());
+            if read == 0 {
+                thread::sleep(GLANCE);
+            }
+        }
+        let behind = self.begun.split_off(self.begun.find('\n').expect("it is there") + 1);
+        let line = mem::replace(&mut self.begun, behind);
+        self.all.push(line.trim_end().to_owned());
         self.all.last().map(String::as_str)
     }
 
@@ -146,10 +157,41 @@ impl Heard {
         true
     }
 
+    /// Waits until the command says this about itself.
+    fn await_said(&self, words: &str) {
+        loop {
+            match self.said.recv_timeout(LONGEST) {
+                Ok(line) if line.contains(words) => return,
+                Ok(_) => (),
+                Err(why) => panic!("{words:?} is not said: {why}, after {:?}", self.all),
+            }
+        }
+    }
+
+    /// What it has said about itself and nobody has waited for.
+    fn said(&self) -> Vec<String> {
+        self.said.try_iter().collect()
+    }
+
+    /// Waits for its end.
+    fn end(&mut self) -> (ExitStatus, Vec<String>) {
+        while self.next().is_some() {}
+        (self.child.wait().expect("it ends"), self.said.iter().collect())
+    }
+
     /// The processes that have named themselves and are still there.
     fn alive(&self) -> Vec<u32> {
+        let this = env::current_exe().expect("a test has one");
         let named = self.all.iter().filter_map(|line| line.strip_prefix("process ")?.parse().ok());
-        named.filter(|pid: &u32| Path::new(&format!("/proc/{pid}")).exists()).collect()
+        // Its number alone could be another one's by now, and a process that has ended has no executable.
+        named.filter(|pid: &u32| fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == this)).collect()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -159,51 +201,48 @@ fn is_sent(signal: &str, pid: u32) -> bool {
     sent.expect("there is a kill").success()
 }
 
-/// Runs the program, kills up to `most` of its processes one after the other, and returns how many were hit.
+/// Runs the program, kills up to `most` of its processes one after the other, and returns how often it was started
+/// again.
 fn disturb(way: &[&str], is_shrunk: bool, most: u64, random: &mut Random, expected: &[String]) -> u64 {
     let folder = Folder::new("disturbed");
     let mut options = [way, &["--restart", "9"]].concat();
     if is_shrunk {
         options.push("--shrink");
     }
-    let mut command = command("relax", PROCS, &options, &folder);
-    let (mut child, mut heard, said) = start(&mut command);
+    let mut running = Running::start(&mut command("relax", PROCS, &options, &folder), &folder);
     let (mut hits, mut context) = (0, format!("{options:?}:"));
-    while hits < most && heard.await_lines("turn", random.below(TURNS as u64 - 2)) {
-        let alive = heard.alive();
+    while hits < most && running.await_lines("turn", random.below(TURNS as u64 - 2)) {
+        let alive = running.alive();
         if alive.is_empty() {
             // It is starting, or at its end.
-            if heard.next().is_none() {
+            if running.next().is_none() {
                 break;
             }
             continue;
         }
         let victim = alive[random.below(alive.len() as u64) as usize];
         hits += u64::from(is_sent("-KILL", victim));
-        let _ = write!(context, " {victim} after {} lines", heard.all.len());
+        let _ = write!(context, " {victim} after {} lines", running.all.len());
     }
-    while heard.next().is_some() {}
-    let status = child.0.wait().expect("it ends");
-    let said: Vec<String> = said.iter().collect();
-    assert!(status.success(), "{context}: {status}\n{:#?}\n{said:#?}", heard.all);
-    let digest = heard.all.iter().rfind(|line| line.starts_with("digest")).expect("it has come to its end");
+    let (status, said) = running.end();
+    assert!(status.success(), "{context}: {status}\n{:#?}\n{said:#?}", running.all);
+    let digest = running.all.iter().rfind(|line| line.starts_with("digest")).expect("it has come to its end");
     let again = said.iter().filter(|line| line.contains("again, on")).count();
     let procs = if is_shrunk { PROCS - again } else { PROCS };
-    assert_eq!(digest, &expected[procs - 1], "{context}\n{:#?}\n{said:#?}", heard.all);
-    assert!(hits == 0 || again > 0, "{context}\n{:#?}\n{said:#?}", heard.all);
-    hits
+    assert_eq!(digest, &expected[procs - 1], "{context}\n{:#?}\n{said:#?}", running.all);
+    again as u64
 }
 
-/// Until so many have been hit.
+/// Until so many starts have come to nothing.
 fn disturb_all(is_shrunk: bool) {
-    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let expected: Vec<String> = (1..=PROCS).map(undisturbed).collect();
     let mut random = Random(number("SUPERSTEP_RANDOM_SEED", 1) + u64::from(is_shrunk));
     let kills = number("SUPERSTEP_KILLS", KILLS);
     for way in WAYS {
         let mut left = kills.div_ceil(2 * WAYS.len() as u64);
         while left > 0 {
-            // Each takes a processor away, and one at least is to stay.
+            // Each takes a processor away, and one at least is to stay. Whoever was at its end is not missed.
             let most = left.min(1 + random.below(PROCS as u64 - 1));
             left -= disturb(way, is_shrunk, most, &mut random, &expected);
         }
@@ -224,28 +263,28 @@ fn with_a_process_less_each_time_it_computes_what_so_many_do() {
 /// SIGUSR1 to the command is SIGUSR1 to the program, and what it has saved is there after any end.
 #[test]
 fn a_signal_for_a_save_reaches_the_program() {
-    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let threads: &[&str] = &["--fabric", "threads"];
     for way in [threads].into_iter().chain(WAYS) {
         let folder = Folder::new("asked");
-        let mut command = command("waiting", 2, way, &folder);
-        let (mut child, mut heard, said) = start(&mut command);
-        assert!(heard.await_lines("pid", 1), "{way:?}: {:?}", heard.all);
-        let mut target = child.0.id();
+        let mut running = Running::start(&mut command("waiting", 2, way, &folder), &folder);
+        assert!(running.await_lines("pid", 1), "{way:?}: {:?} {:?}", running.all, running.said());
+        let mut target = running.child.id();
         if way == WAYS[2] {
             assert!(is_sent("-USR1", target));
-            let line = said.recv_timeout(LONGEST).unwrap_or_default();
-            assert!(line.contains("keeps SIGUSR1 to itself"), "{way:?}: {line}");
-            let named = heard.all.iter().find_map(|line| line.strip_prefix("pid ")?.parse().ok());
+            running.await_said("keeps SIGUSR1 to itself");
+            let named = running.all.iter().find_map(|line| line.strip_prefix("pid ")?.parse().ok());
             target = named.expect("a process has named itself");
         }
         for _ in 0..2 {
             assert!(is_sent("-USR1", target));
-            assert!(heard.await_lines("saved", 1), "{way:?}: {:?}", heard.all);
+            assert!(running.await_lines("saved", 1), "{way:?}: {:?} {:?}", running.all, running.said());
         }
-        assert!(is_sent("-TERM", child.0.id()));
-        assert!(!child.0.wait().expect("it ends").success());
-        let output = self::command("waiting", 2, way, &folder).output().expect("the command starts");
-        assert!(String::from_utf8_lossy(&output.stdout).contains("restored true true"), "{way:?}: {output:?}");
+        assert!(is_sent("-TERM", running.child.id()));
+        let (status, said) = running.end();
+        assert!(!status.success(), "{way:?}: {:?} {said:?}", running.all);
+        let mut running = Running::start(&mut command("waiting", 2, way, &folder), &folder);
+        let (_, said) = running.end();
+        assert!(running.all.iter().any(|line| line == "restored true true"), "{way:?}: {:?} {said:?}", running.all);
     }
 }
