@@ -29,14 +29,44 @@ fn is_fine<T: Element, D: Distribution, const N: usize>(g: &mut Group, a: &Array
     g.try_step(|s| s.reduce(mine, Or))
 }
 
-/// The section of an array that a processor reads or writes for all: elements that follow each other in the file.
-fn section_of<const N: usize>(g: &Group, shape: [usize; N]) -> [Range<usize>; N] {
-    let mut section = shape.map(|extent| 0..extent);
+/// How many bytes of each processor's share are laid out anew at once, so that this takes little memory.
+const SLAB: usize = 4 << 20;
+
+/// How many elements of all processors are laid out anew at once.
+pub(super) fn at_once<T>(g: &Group) -> usize {
+    (SLAB / size_of::<T>().max(1)).max(1).saturating_mul(g.size())
+}
+
+/// Sections of an array that follow each other in the file, each of at most so many elements or of one row.
+fn slabs<const N: usize>(shape: [usize; N], most: usize) -> Vec<[Range<usize>; N]> {
+    fn cut<const N: usize>(section: &[Range<usize>; N], along: usize, most: usize, into: &mut Vec<[Range<usize>; N]>) {
+        let row: usize = section[along + 1..].iter().map(Range::len).product();
+        let is_long = along + 1 < N && row > most;
+        let rows = if is_long { 1 } else { (most / row).max(1) };
+        for first in section[along].clone().step_by(rows) {
+            let mut some = section.clone();
+            some[along] = first..section[along].end.min(first + rows);
+            if is_long { cut(&some, along + 1, most, into) } else { into.push(some) }
+        }
+    }
+    let mut slabs = Vec::new();
+    if !shape.contains(&0) {
+        cut(&shape.map(|extent| 0..extent), 0, most, &mut slabs);
+    }
+    slabs
+}
+
+/// The part of a slab that a processor reads or writes for all: elements that follow each other in the file, and the
+/// index of the first.
+fn share_of<const N: usize>(g: &Group, shape: [usize; N], slab: &[Range<usize>; N]) -> ([Range<usize>; N], usize) {
+    let mut share = slab.clone();
     // It is cut along the first dimension that can be cut.
-    let along = shape.iter().position(|&extent| extent > 1).unwrap_or(0);
-    let cut = |rank: usize| (shape[along] as u128 * rank as u128 / g.size() as u128) as usize;
-    section[along] = cut(g.rank())..cut(g.rank() + 1);
-    section
+    let along = slab.iter().position(|range| range.len() > 1).unwrap_or(0);
+    let Range { start, end } = slab[along];
+    let cut = |rank: usize| start + ((end - start) as u128 * rank as u128 / g.size() as u128) as usize;
+    share[along] = cut(g.rank())..cut(g.rank() + 1);
+    let first = shape.iter().zip(&share).fold(0, |first, (&extent, range)| first * extent + range.start);
+    (share, first)
 }
 
 /// Elements of an array that follow each other in the file.
@@ -46,26 +76,25 @@ pub(super) struct Straight<T> {
     pub(super) values: Vec<T>,
 }
 
-impl<T> Straight<T> {
-    /// Values of the section that begins there.
-    fn new<const N: usize>(shape: [usize; N], section: &[Range<usize>; N], values: Vec<T>) -> Self {
-        let first = shape.iter().zip(section).fold(0, |first, (&extent, range)| first * extent + range.start);
-        Self { first, values }
-    }
-}
-
-/// This processor's share of the elements, in one stretch, where parts of the array lie in many short ones. Collective.
+/// This processor's share of the elements, in few stretches, where parts of the array lie in many short ones.
+/// Collective.
 #[track_caller]
 pub(super) fn straightened<T: Element, D: Distribution, const N: usize>(
     g: &mut Group,
     a: &Array<T, D, N>,
-) -> Result<Option<Straight<T>>> {
+) -> Result<Option<Vec<Straight<T>>>> {
     if !is_fine(g, a)? {
         return Ok(None);
     }
-    let section = section_of(g, a.shape());
-    let values = g.try_step(|s| s.mirror(a, section.clone()))?;
-    Ok(Some(Straight::new(a.shape(), &section, values)))
+    let mut all = Vec::new();
+    for slab in slabs(a.shape(), at_once::<T>(g)) {
+        let (share, first) = share_of(g, a.shape(), &slab);
+        let values = g.try_step(|s| s.mirror(a, share))?;
+        if !values.is_empty() {
+            all.push(Straight { first, values });
+        }
+    }
+    Ok(Some(all))
 }
 
 /// Where the elements of an array lie in a file, and how.
@@ -99,17 +128,21 @@ pub(super) fn read<T: Element, D: Distribution, const N: usize>(
 ) -> Result {
     a.check_whole(g.core(), Location::caller())?;
     if is_fine(g, a)? {
-        let section = section_of(g, a.shape());
-        let len = section.iter().map(Range::len).product();
-        let mut straight = Straight::new(a.shape(), &section, Vec::new());
-        let outcome = if try_make_room(&mut straight.values, len) {
-            straight.values.resize(len, T::zeroed());
-            named(placed.read(file, straight.first, &mut straight.values), "read", path)
-        } else {
-            Err(format!("there is no memory for {len} elements of {}", path.display()))
-        };
-        together(g, outcome)?;
-        return g.try_step(|s| s.update_with(a, section.clone(), &straight.values, Any));
+        let mut values = Vec::new();
+        for slab in slabs(a.shape(), at_once::<T>(g)) {
+            let (share, first) = share_of(g, a.shape(), &slab);
+            let len = share.iter().map(Range::len).product();
+            values.clear();
+            let outcome = if try_make_room(&mut values, len) {
+                values.resize(len, T::zeroed());
+                named(placed.read(file, first, &mut values), "read", path)
+            } else {
+                Err(format!("there is no memory for {len} elements of {}", path.display()))
+            };
+            together(g, outcome)?;
+            g.try_step(|s| s.update_with(a, share, &values, Any))?;
+        }
+        return Ok(());
     }
     let (mut outcome, mut local) = (Ok(()), a.local_mut());
     a.stretches(|offset, index, count| {
@@ -138,11 +171,31 @@ pub(super) fn write<T: Element, D: Distribution, const N: usize>(
             outcome = aside.write(bytemuck::cast_slice(values), head.len() as u64 + index as u64 * size);
         }
     };
-    if let Some(Straight { first, values }) = straight {
-        write(first, &values);
+    if let Some(straight) = straight {
+        straight.iter().for_each(|Straight { first, values }| write(*first, values));
     } else {
         let local = a.local();
         a.stretches(|offset, index, count| write(index, &local[offset..offset + count]));
     }
     aside.finish(g, outcome)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slabs_follow_each_other_and_leave_nothing_out() {
+        for (shape, most) in [([1, 1, 1], 1), ([7, 3, 5], 1), ([7, 3, 5], 4), ([7, 3, 5], 16), ([7, 3, 5], 1000)] {
+            let mut next = 0;
+            for slab in slabs(shape, most) {
+                let first = shape.iter().zip(&slab).fold(0, |first, (&extent, range)| first * extent + range.start);
+                let len: usize = slab.iter().map(Range::len).product();
+                assert!(first == next && (1..=most).contains(&len), "{slab:?} of {shape:?}");
+                next += len;
+            }
+            assert_eq!(next, shape.iter().product::<usize>(), "{shape:?} by {most}");
+        }
+        assert_eq!(slabs([1 << 40, 0], 5), []);
+    }
 }

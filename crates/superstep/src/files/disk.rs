@@ -194,9 +194,25 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     again(|_| fs::remove_file(path))
 }
 
-/// Makes a folder, and those that it is in, unless they are there.
+/// Makes a folder, and those that it is in, unless they are there. The disk has their names then.
 pub(super) fn make_folder(path: &Path) -> io::Result<()> {
-    again(|_| fs::create_dir_all(path))
+    let above = folder_of(path);
+    if !path.is_dir() {
+        if !above.is_dir() {
+            make_folder(&above)?;
+        }
+        // Another program may have made it meanwhile.
+        match make_new_folder(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
+            made => made?,
+        }
+    }
+    sync_folder(&above)
+}
+
+/// Makes a folder of this name, which nobody has.
+pub(super) fn make_new_folder(path: &Path) -> io::Result<()> {
+    again(|_| fs::create_dir(path))
 }
 
 /// The names in a folder, in no order; those that are no text are nobody's here.

@@ -37,9 +37,11 @@ impl Head {
         let read = File::open(path).and_then(|file| file.read_some(&mut bytes, 0));
         let read = named(read, "read", path)?;
         let refuse = |number, what: &str| bad_line(path, number, what);
+        // A line that is cut off is not looked at.
+        let whole = if read < HEAD { read } else { memchr::memrchr(b'\n', &bytes).map_or(0, |end| end + 1) };
         let (mut at, mut head) = (0u64, None);
-        for (count, line) in (1..).zip(lines(&bytes[..read])) {
-            at = (at + line.len() as u64 + 1).min(read as u64);
+        for (count, line) in (1..).zip(lines(&bytes[..whole])) {
+            at = (at + line.len() as u64 + 1).min(whole as u64);
             let Some((is_symmetric, is_pattern)) = head else {
                 head = Some(banner(line).map_err(|what| refuse(1, &what))?);
                 continue;

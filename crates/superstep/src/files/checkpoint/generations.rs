@@ -7,7 +7,10 @@ use super::{
     },
     manifest::{Flaw, Manifest},
 };
-use std::path::{Path, PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 const MANIFEST: &str = "manifest.json";
 /// What a manifest is called while it is written.
@@ -71,9 +74,9 @@ impl Folder {
     pub fn saved(&self) -> Result<(Vec<u64>, Vec<u64>), Trouble> {
         let (mut saved, mut begun) = (Vec::new(), Vec::new());
         for number in self.numbers()? {
-            // What cannot be looked at, as a file of that name, holds nothing.
-            let list = if self.has_manifest(number).unwrap_or(false) { &mut saved } else { &mut begun };
-            list.push(number);
+            // What cannot be looked at is not passed over in silence. A file of that name holds nothing.
+            let is_saved = self.has_manifest(number).unwrap_or_else(|_| self.generation(number).is_dir());
+            if is_saved { &mut saved } else { &mut begun }.push(number);
         }
         Ok((saved, begun))
     }
@@ -85,7 +88,7 @@ impl Folder {
             let file = File::open(&path)?;
             let (len, mut text) = (file.len()?.min(LONGEST) as usize, Vec::new());
             if !fabric::try_make_room(&mut text, len) {
-                return Err(std::io::ErrorKind::OutOfMemory.into());
+                return Err(io::ErrorKind::OutOfMemory.into());
             }
             file.append(&mut text, len, 0).map(|()| text)
         };
@@ -95,15 +98,18 @@ impl Folder {
 
     /// Makes the folder of the next generation, with empty files of these names.
     pub(super) fn begin(&self, files: &[String]) -> Result<u64, Trouble> {
-        let last = self.numbers()?.first().copied().unwrap_or(0);
-        let path = self.generation(last);
-        let number = last.checked_add(1).ok_or_else(|| format!("{} has the last number there is", path.display()))?;
-        let path = self.generation(number);
-        let make = || {
-            disk::make_folder(&path)?;
-            files.iter().try_for_each(|file| File::create(&path.join(file)).map(drop))
+        let mut number = self.numbers()?.first().copied().unwrap_or(0);
+        let path = loop {
+            let last = self.generation(number);
+            number = number.checked_add(1).ok_or_else(|| format!("{} has the last number there is", last.display()))?;
+            let path = self.generation(number);
+            match disk::make_new_folder(&path) {
+                // Another program saves here, which nobody should have it do: no file is of both.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => break named(made, "written", &path).map(|()| path)?,
+            }
         };
-        let made = named(make(), "written", &path);
+        let made = named(files.iter().try_for_each(|file| File::create(&path.join(file)).map(drop)), "written", &path);
         if made.is_err() {
             self.remove(number);
         }

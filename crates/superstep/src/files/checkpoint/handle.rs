@@ -106,11 +106,7 @@ impl Group {
         let site = Location::caller();
         same_path(self, dir.as_ref());
         let every = by_leader(self, || {
-            let make = || {
-                disk::make_folder(&folder.path)?;
-                disk::sync_folder(&disk::folder_of(&folder.path))
-            };
-            named(make(), "made", &folder.path)?;
+            named(disk::make_folder(&folder.path), "made", &folder.path)?;
             Ok(Every::of_environment())
         })?;
         let every = every.map_err(|wrong| self.core().error(ErrorKind::BadConfig, wrong, site))?;
@@ -232,6 +228,8 @@ impl<'a> Checkpoint<'a> {
     fn begin(&mut self, g: &mut Group, write: fn(Work) -> Writing) -> Result {
         self.check(g)?;
         let site = Location::caller();
+        // What is still borrowed is told here, where the program's call is known.
+        g.try_step(|_| ())?;
         let (mut files, mut parts) = (Vec::new(), Vec::new());
         for (at, (name, part)) in self.parts.iter().enumerate() {
             let file = file_name(at, name);

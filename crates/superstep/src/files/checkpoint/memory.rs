@@ -16,18 +16,22 @@ use crate::{
     error::Result,
     memory::{Area, Array, Block, Distribution, Paged, Shared},
 };
-use std::{any::type_name, panic::Location};
+use std::{any::type_name, ops::Range, panic::Location};
 
 const STRAIGHT: Placed = Placed { begin: 0, turned: None };
 
-/// The stretches of an array, each where it stands in the file.
-fn stretches<T: Element, D: Distribution, const N: usize>(a: &Array<T, D, N>) -> Copied {
-    let (local, mut pieces) = (a.local(), Vec::new());
+/// Copies the stretches of an array, each for the place where it stands in a file that has the array's first element
+/// at this index.
+fn stretches<T: Element, D: Distribution, const N: usize>(
+    a: &Array<T, D, N>,
+    first: usize,
+    pieces: &mut Vec<(u64, Bytes)>,
+) {
+    let local = a.local();
     a.stretches(|offset, index, count| {
         let bytes: &[u8] = bytemuck::cast_slice(&local[offset..offset + count]);
-        pieces.push(((index * size_of::<T>()) as u64, Box::new(bytes.to_vec()) as Bytes));
+        pieces.push((((first + index) * size_of::<T>()) as u64, Box::new(bytes.to_vec())));
     });
-    Copied { pieces: Ok(pieces) }
 }
 
 impl<T: Element, D: Distribution, const N: usize> Save for Array<T, D, N> {
@@ -43,12 +47,14 @@ impl<T: Element, D: Distribution, const N: usize> Save for Array<T, D, N> {
 
     fn copy(&self, g: &mut Group, site: &'static Location<'static>) -> Result<Copied> {
         self.check_whole(g.core(), site)?;
-        let straight = straightened(g, self)?;
-        let Some(Straight { first, values }) = straight else { return Ok(stretches(self)) };
-        if values.is_empty() {
-            return Ok(Copied { pieces: Ok(Vec::new()) });
+        let mut pieces = Vec::new();
+        match straightened(g, self)? {
+            None => stretches(self, 0, &mut pieces),
+            Some(all) => pieces.extend(all.into_iter().map(|Straight { first, values }| {
+                ((first * size_of::<T>()) as u64, Box::new(Elements(values)) as Bytes)
+            })),
         }
-        Ok(Copied { pieces: Ok(vec![((first * size_of::<T>()) as u64, Box::new(Elements(values)) as Bytes)]) })
+        Ok(Copied { pieces: Ok(pieces) })
     }
 
     fn check(&self, _: &Group, from: &Stored<'_>) -> Result<(), Trouble> {
@@ -59,6 +65,47 @@ impl<T: Element, D: Distribution, const N: usize> Save for Array<T, D, N> {
         let mine = from.open();
         let file = together(g, mine)?;
         arrays::read(g, (from.path(), &file), STRAIGHT, self)
+    }
+}
+
+/// Some rows of a paged array, in an array that lies in the order of the file.
+struct Rows<T: Element, const N: usize> {
+    /// The index of the first element.
+    first: usize,
+    straight: Array<T, Block, N>,
+    /// What this processor owns of them, in the paged array and in the other.
+    owned: Vec<[[Range<usize>; N]; 2]>,
+}
+
+impl<T: Element, const N: usize> Rows<T, N> {
+    /// The first rows of those that are taken at once.
+    fn starts(g: &Group, a: &Paged<T, N>) -> impl Iterator<Item = usize> + use<T, N> {
+        let row: usize = a.shape()[1..].iter().product();
+        let count = if row == 0 { 0 } else { a.shape()[0] };
+        (0..count).step_by(Self::at_once(g, row))
+    }
+
+    /// How many are taken at once: every processor has some of them.
+    fn at_once(g: &Group, row: usize) -> usize {
+        (arrays::at_once::<T>(g) / row.max(1)).max(g.size())
+    }
+
+    /// Collective.
+    fn new(g: &mut Group, a: &Paged<T, N>, start: usize) -> Result<Self> {
+        let (row, mut shape) = (a.shape()[1..].iter().product(), a.shape());
+        let end = shape[0].min(start + Self::at_once(g, row));
+        shape[0] = end - start;
+        let owned = a.owned().filter_map(|mut block| {
+            let (from, to) = (start.max(block[0].start), end.min(block[0].end));
+            let mut moved = block.clone();
+            block[0] = from..to;
+            (from < to).then(|| {
+                moved[0] = from - start..to - start;
+                [block, moved]
+            })
+        });
+        let owned = owned.collect();
+        Ok(Self { first: start * row, straight: g.try_array_with(shape, Block::new())?, owned })
     }
 }
 
@@ -75,13 +122,17 @@ impl<T: Element, const N: usize> Save for Paged<T, N> {
 
     fn copy(&self, g: &mut Group, site: &'static Location<'static>) -> Result<Copied> {
         self.check_home(g.core(), site)?;
-        let straight = g.try_array_with::<T, _, N>(self.shape(), Block::new())?;
-        g.try_step(|s| {
-            for block in self.owned() {
-                s.update(&straight, block.clone(), &self.read_section(block));
-            }
-        })?;
-        Ok(stretches(&straight))
+        let mut pieces = Vec::new();
+        for start in Rows::starts(g, self) {
+            let Rows { first, straight, owned } = Rows::new(g, self, start)?;
+            g.try_step(|s| {
+                for [block, moved] in owned {
+                    s.update(&straight, moved, &self.read_section(block));
+                }
+            })?;
+            stretches(&straight, first, &mut pieces);
+        }
+        Ok(Copied { pieces: Ok(pieces) })
     }
 
     fn check(&self, _: &Group, from: &Stored<'_>) -> Result<(), Trouble> {
@@ -90,15 +141,17 @@ impl<T: Element, const N: usize> Save for Paged<T, N> {
 
     fn restore(&self, g: &mut Group, from: &Stored<'_>) -> Result {
         self.check_home(g.core(), Location::caller())?;
-        let straight = g.try_array_with::<T, _, N>(self.shape(), Block::new())?;
         let mine = from.open();
         let file = together(g, mine)?;
-        arrays::read(g, (from.path(), &file), STRAIGHT, &straight)?;
-        let blocks: Vec<_> = self.owned().collect();
-        let found =
-            g.try_step(|s| blocks.iter().map(|block| s.mirror(&straight, block.clone())).collect::<Vec<_>>())?;
-        for (block, values) in blocks.into_iter().zip(found) {
-            self.write_section(block, &values);
+        for start in Rows::starts(g, self) {
+            let Rows { first, straight, owned } = Rows::new(g, self, start)?;
+            let placed = Placed { begin: (first * size_of::<T>()) as u64, ..STRAIGHT };
+            arrays::read(g, (from.path(), &file), placed, &straight)?;
+            let found =
+                g.try_step(|s| owned.iter().map(|[_, moved]| s.mirror(&straight, moved.clone())).collect::<Vec<_>>())?;
+            for ([block, _], values) in owned.into_iter().zip(found) {
+                self.write_section(block, &values);
+            }
         }
         Ok(())
     }
