@@ -29,8 +29,8 @@ fn is_fine<T: Element, D: Distribution, const N: usize>(g: &mut Group, a: &Array
     g.try_step(|s| s.reduce(mine, Or))
 }
 
-/// How many bytes of each processor's share are laid out anew at once, so that this takes little memory.
-const SLAB: usize = 4 << 20;
+/// How many bytes of each processor's share are laid out anew at once. Buffers of this length are kept, some dozens at most.
+const SLAB: usize = 1 << 20;
 
 /// How many elements of all processors are laid out anew at once.
 pub(super) fn at_once<T>(g: &Group) -> usize {
