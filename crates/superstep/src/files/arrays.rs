@@ -196,6 +196,6 @@ mod tests {
             }
             assert_eq!(next, shape.iter().product::<usize>(), "{shape:?} by {most}");
         }
-        assert_eq!(slabs([1 << 40, 0], 5), []);
+        assert!(slabs([1 << 40, 0], 5).is_empty());
     }
 }

@@ -59,3 +59,57 @@ fn a_full_disk_takes_nothing_away() {
     assert_eq!(run(4, true), Ok(2));
     assert_eq!(run(0, false), Ok(4));
 }
+
+/// Files are written whole or not at all, and a disk that takes nothing is named.
+#[test]
+fn a_disk_that_is_full_or_only_to_be_read_leaves_files_as_they_are() {
+    let Some(small) = Small::mount() else {
+        println!("missing: only root can mount a small file system, so no disk was full");
+        return;
+    };
+    let [raw, npy, text, saved] = ["a.raw", "a.npy", "a.txt", "saved"].map(|name| small.0.0.join(name));
+    let config = Config::new().procs(3).fabric(Fabric::Threads);
+    // 400 kB each time.
+    let write = |value: u64| {
+        config.run(|g| {
+            let a = g.array::<u64, Block>(50_000);
+            a.local_mut().fill(value);
+            let mut checkpoint = g.checkpoint(&saved)?;
+            checkpoint.add("a", &a);
+            checkpoint.restore(g)?;
+            a.local_mut().fill(value);
+            let lines = a.local().iter().map(|x| format!("line {x}")).collect::<Vec<_>>();
+            let outcomes =
+                [g.write_raw(&raw, &a), g.write_npy(&npy, &a), g.write_lines(&text, lines), checkpoint.save(g)];
+            Ok::<_, superstep::Error>(outcomes.map(|outcome| outcome.err().map(|error| error.to_string())))
+        })
+    };
+    let names = || {
+        let mut names: Vec<_> = fs::read_dir(&small.0.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let files = || [&raw, &npy, &text].map(|path| fs::read(path).unwrap());
+    assert_eq!(write(1).unwrap(), [const { None }; 4]);
+    let (before, there) = (files(), names());
+    let filler = small.0.0.join("filler");
+    let _ = fs::write(&filler, vec![1; 2 << 20]);
+    let refused = |says: &str| {
+        for (outcome, path) in write(2).unwrap().into_iter().zip([&raw, &npy, &text, &saved]) {
+            let error = outcome.expect("there is no room");
+            assert!(error.contains(&path.display().to_string()) && error.contains(says), "{error}");
+        }
+        assert!(files() == before);
+    };
+    refused("cannot be written: ");
+    fs::remove_file(&filler).unwrap();
+    assert_eq!(names(), there);
+    let mounted = |options: &str| {
+        let status = Command::new("mount").args(["-o", options]).arg(&small.0.0).status();
+        assert!(status.expect("it has just been mounted").success());
+    };
+    mounted("remount,ro");
+    refused("Read-only file system");
+    mounted("remount,rw");
+    assert_eq!((names(), write(3).unwrap()), (there, [const { None }; 4]));
+}

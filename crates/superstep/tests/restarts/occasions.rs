@@ -29,6 +29,33 @@ fn a_number_of_steps_saves_by_the_environment() {
     assert!((1..TURNS).contains(&few), "{few}");
 }
 
+/// Issue 20: so does a time, again and again.
+#[test]
+fn a_time_saves_by_the_environment() {
+    let folder = Folder::new();
+    let running = job("waiting", &folder, "threads").env("SUPERSTEP_CHECKPOINT", "every 1 s").start();
+    running.await_lines("saved", 2);
+    signal("KILL", running.launcher());
+    assert!(!running.finish().is_well());
+    assert_eq!(job("waiting", &folder, "threads").run().line("restored"), "restored true true");
+}
+
+/// Issue 20: a save costs one copy of the data, however that lies, and little more.
+#[test]
+fn a_save_takes_one_copy_of_what_is_saved() {
+    for kind in ["block", "cyclic", "paged"] {
+        let outcome = job("memory", &Folder::new(), "procs").env("SUPERSTEP_TEST_KIND", kind).run();
+        let lines = outcome.lines("memory");
+        assert!(outcome.is_well() && lines.len() == 2, "{outcome:?}");
+        for line in lines {
+            let numbers: Vec<usize> = line.split(' ').skip(1).map(|word| word.parse().expect("a number")).collect();
+            let [taken, data] = numbers[..] else { panic!("{line}") };
+            // Two copies would be seen, and so would none.
+            assert!((data / 2..data + data / 2).contains(&taken), "{kind}: {line}");
+        }
+    }
+}
+
 /// A value that makes no sense is refused by name, whoever reads it.
 #[test]
 fn an_occasion_that_makes_no_sense_is_refused() {

@@ -7,7 +7,7 @@ use std::{
     process::exit,
 };
 use superstep::{
-    Block, Group, Result, Sum,
+    Block, Cyclic, Group, Result, Sum,
     files::{Fault, One, plan_fault},
 };
 
@@ -23,6 +23,7 @@ fn program() {
         "relax" => superstep::run(|g| relax(g, true)),
         "turns" => superstep::run(|g| relax(g, false)),
         "waiting" => superstep::run(waiting),
+        "memory" => superstep::run(memory),
         other => panic!("there is no program {other}"),
     };
     if let Err(error) = outcome {
@@ -66,6 +67,39 @@ fn relax(g: &mut Group, is_saved: bool) -> Result {
     let digest = g.step(|s| s.reduce(mine, |all: &mut u64, one: &u64| *all = all.rotate_left(7) ^ one));
     say(g, &format!("digest {digest:016x} of {}", g.size()));
     Ok(())
+}
+
+/// Says how many kilobytes a save takes for a moment, and how many this processor has of what is saved.
+fn memory(g: &mut Group) -> Result {
+    const LEN: usize = 1 << 23;
+    let named = env::var("SUPERSTEP_TEST_KIND").expect("a test has named one");
+    let of = |kind: &str, len: usize| if named == kind { len } else { 0 };
+    let (u, dealt) = (g.array::<u64, Block>(of("block", LEN)), g.array::<u64, Cyclic>(of("cyclic", LEN)));
+    let rows = g.paged::<u64, 2>([of("paged", LEN >> 11), 1 << 11], [100, 300]);
+    u.local_mut().fill(1);
+    dealt.local_mut().fill(1);
+    rows.owned().for_each(|block| {
+        let values = vec![1; block.iter().map(ExactSizeIterator::len).product()];
+        rows.write_section(block, &values);
+    });
+    let mut saved = g.checkpoint(folder())?;
+    saved.add("u", &u);
+    saved.add("dealt", &dealt);
+    saved.add("rows", &rows);
+    g.step(|_| ());
+    let before = kilobytes("VmRSS:");
+    saved.start(g)?;
+    let (most, data) = (kilobytes("VmHWM:"), (LEN * size_of::<u64>() / g.size()) >> 10);
+    saved.finish(g)?;
+    g.step(|_| print_line(&format!("memory {} {data}", most.saturating_sub(before))));
+    Ok(())
+}
+
+/// What the system says about the memory of this process.
+fn kilobytes(name: &str) -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux has it");
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("Linux has it");
+    line.split_whitespace().next().and_then(|count| count.parse().ok()).expect("it is a number")
 }
 
 /// Turns until a signal ends it.

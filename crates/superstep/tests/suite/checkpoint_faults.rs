@@ -98,3 +98,50 @@ fn what_goes_wrong_behind_the_program_is_told_at_the_next_turn() {
         folder.remove(g);
     });
 }
+
+/// A restore whose calls fail takes the newest generation, or names it as damaged and takes the one before, or is an
+/// error of all: it never takes an older one in silence.
+#[test]
+fn a_restore_whose_calls_fail_passes_over_nothing_in_silence() {
+    on_sizes(&[1, 2], |g| {
+        let (folder, p) = (Folder::new(g), g.size());
+        let (a, x) = (g.array::<usize, Block>(20), One::new(0));
+        let mut saved = g.checkpoint(&folder.path).unwrap();
+        saved.add("a", &a);
+        saved.add("x", &x);
+        for value in 1..3 {
+            fill(&a, |_| value);
+            x.set(value);
+            saved.save(g).unwrap();
+        }
+        let mut seen = [0; 3];
+        for fault in [Fault::Broken, Fault::Interrupted] {
+            for victim in 0..p {
+                for call in 0.. {
+                    plan_fault((g.rank() == victim).then_some((call, fault)));
+                    let outcome = saved.restore(g);
+                    let calls = plan_fault(None);
+                    let calls = g.step(|s| s.collect(calls))[victim];
+                    match outcome {
+                        Ok(is_there) => {
+                            let named = usize::from(!saved.damaged().is_empty());
+                            assert_eq!((is_there, x.get()), (true, 2 - named), "{fault:?} at {call} of {victim}");
+                            assert!(a.local().iter().all(|&element| element == x.get()));
+                            seen[named] += 1;
+                        }
+                        Err(error) => {
+                            check(&error, ErrorKind::File, &[" cannot be read: the device fails"]);
+                            is_everybodys(g, &error);
+                            seen[2] += 1;
+                        }
+                    }
+                    if call > calls {
+                        break;
+                    }
+                }
+            }
+        }
+        assert!(seen.iter().all(|&count| count > 2), "{seen:?}");
+        folder.remove(g);
+    });
+}

@@ -202,3 +202,47 @@ fn a_save_goes_on_after_one_that_failed_behind_the_program() {
         folder.remove(g);
     });
 }
+
+/// Misuse: two checkpoints in one folder. One of them is told, and what is there is whole.
+#[test]
+fn two_checkpoints_in_one_folder_never_share_a_generation() {
+    on_sizes(&[1, 2, 3], |g| {
+        let folder = Folder::new(g);
+        let (u, v) = (g.array::<u64, Block>(5000), g.array::<u64, Block>(5000));
+        u.local_mut().fill(1);
+        v.local_mut().fill(2);
+        let [mut one, mut other] = [&u, &v].map(|part| {
+            let mut saved = g.checkpoint(&folder.path).unwrap();
+            saved.add("u", part);
+            saved
+        });
+        one.start(g).unwrap();
+        other.start(g).unwrap();
+        other.finish(g).unwrap();
+        assert_eq!(other.generation(), Some(2));
+        // That was in the way of the other one.
+        let outcome = one.finish(g);
+        is_refused(g, outcome, &["generation-000001 cannot be written: "]);
+        assert!(one.restore(g).unwrap() && one.damaged().is_empty());
+        assert!(u.local().iter().all(|&x| x == 2));
+        folder.remove(g);
+    });
+}
+
+/// What is still borrowed is told with the call of the program.
+#[test]
+fn a_save_of_a_borrowed_array_names_the_save() {
+    on_sizes(&[1, 2, 3], |g| {
+        let (folder, a) = (Folder::new(g), g.array::<u64, superstep::Cyclic>(30));
+        let mut saved = g.checkpoint(&folder.path).unwrap();
+        saved.add("a", &a);
+        let held = g.is_leader().then(|| a.local_mut());
+        let site = format!("checkpoint_misuse.rs:{}", line!() + 1);
+        let error = saved.save(g).unwrap_err();
+        drop(held);
+        check(&error, ErrorKind::StillBorrowed, &["of u64 (Cyclic)", &site]);
+        is_everybodys(g, &error);
+        saved.save(g).unwrap();
+        folder.remove(g);
+    });
+}

@@ -30,7 +30,7 @@ impl Folder {
     }
 
     /// Lets the leader write a file.
-    fn put(&self, g: &mut Group, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+    pub(crate) fn put(&self, g: &mut Group, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path.join(name);
         if self.is_leader {
             fs::write(&path, bytes).unwrap();
@@ -39,8 +39,8 @@ impl Folder {
         path
     }
 
-    /// The names of what is there, on the leader.
-    fn names(&self, g: &mut Group) -> Vec<String> {
+    /// The names of what is there, as the leader finds them.
+    pub(crate) fn names(&self, g: &mut Group) -> Vec<String> {
         let mine = self.is_leader.then(|| {
             let entries = fs::read_dir(&self.path).unwrap();
             let mut names: Vec<String> =
@@ -66,7 +66,7 @@ pub(crate) fn is_refused<T>(g: &mut Group, outcome: superstep::Result<T>, says: 
     is_everybodys(g, &error);
 }
 
-fn in_and_out<T: Number + PartialEq + std::fmt::Debug, D: Distribution, E: Distribution, const N: usize>(
+pub(crate) fn in_and_out<T: Number + PartialEq + std::fmt::Debug, D: Distribution, E: Distribution, const N: usize>(
     g: &mut Group,
     folder: &Folder,
     (shape, d, e): ([usize; N], D, E),

@@ -43,6 +43,7 @@ mod epoch_methods;
 mod epoch_misuse;
 mod epochs;
 mod failures;
+mod file_kinds;
 mod files;
 mod graphs;
 mod groups;
