@@ -29,7 +29,7 @@ fn is_fine<T: Element, D: Distribution, const N: usize>(g: &mut Group, a: &Array
     g.try_step(|s| s.reduce(mine, Or))
 }
 
-/// How many bytes of each processor's share are laid out anew at once. Buffers of this length are kept, some dozens at most.
+/// How many bytes of each processor's share are laid out anew at once. Links keep dozens of buffers of that length.
 const SLAB: usize = 1 << 20;
 
 /// How many elements of all processors are laid out anew at once.

@@ -88,9 +88,8 @@ fn memory(g: &mut Group) -> Result {
     saved.add("rows", &rows);
     g.step(|_| ());
     let before = kilobytes("VmRSS:");
-    saved.start(g)?;
+    saved.save(g)?;
     let (most, data) = (kilobytes("VmHWM:"), (LEN * size_of::<u64>() / g.size()) >> 10);
-    saved.finish(g)?;
     g.step(|_| print_line(&format!("memory {} {data}", most.saturating_sub(before))));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What files may look like: every type of number, every header, every sort of matrix, and names that are no plain files.
+//! What files may look like: every type of number, header and matrix, and names that are no plain files.
 
 use crate::{
     arrays::fill,

@@ -178,7 +178,8 @@ impl<'a> Checkpoint<'a> {
     ///
     /// # Cost
     ///
-    /// One copy of what is kept, and the time of the disk; at most three boundaries for each name, and three more.
+    /// One copy of what is kept, and the time of the disk; at most three boundaries for each name and for
+    /// each mebibyte that is laid out anew, and four more.
     ///
     /// # Errors
     ///
