@@ -12,7 +12,7 @@ fn every_answer_of_every_contender_is_right() {
     let text = String::from_utf8(output.stdout).expect("JSON is text");
     let lines: Vec<serde_json::Value> =
         text.lines().map(|line| serde_json::from_str(line).expect("each line is an object")).collect();
-    for peer in ["raw", "std", "rayon", "rdst", "voracious", "sprs", "lamellar", "superstep"] {
+    for peer in ["raw", "std", "rayon", "rdst", "voracious", "sprs", "rustfft", "lamellar", "superstep"] {
         let is_there = peer != "lamellar" || cfg!(feature = "lamellar");
         assert!(!is_there || lines.iter().any(|line| line["peer"] == peer), "{peer} takes part");
     }

@@ -6,8 +6,7 @@
 //! # The program
 //!
 //! Each processor has a block of the keys, and the counts of all values lie spread over all. It counts its own keys, and
-//! adds the counts to those of their owners with one `update_with`; equal contributions meet there, whoever they come
-//! from. Owners add up the counts from the first value on, and a prefix tells how many keys are below theirs.
+//! adds the counts to those of their owners by `update_with`: contributions meet there, whoever they come from. Owners add up the counts from the first value on, and a prefix tells how many keys are below theirs.
 //!
 //! # Supersteps
 //!
@@ -145,9 +144,14 @@ pub fn values(class: Class, iteration: usize, mut rank_at: impl FnMut(usize) -> 
 /// Finds how many keys are smaller than each value.
 fn rank(g: &mut Group, keys: &Array<u32, Block>, ranks: &Array<u32, Block>, counts: &mut [u32]) {
     count(&keys.local(), counts);
-    ranks.local_mut().fill(0);
-    // The first superstep: everybody's counts are added up where they belong.
-    g.step(|s| s.update_with(ranks, .., counts, Sum));
+    let low = ranks.global(0).unwrap_or(ranks.len());
+    let high = low + ranks.local().len();
+    ranks.local_mut().copy_from_slice(&counts[low..high]);
+    // The first superstep: the counts of all others are added where they belong.
+    g.step(|s| {
+        s.update_with(ranks, ..low, &counts[..low], Sum);
+        s.update_with(ranks, high.., &counts[high..], Sum);
+    });
     let here = add_up(&mut ranks.local_mut());
     // The second one: how many keys are below those here.
     let before = g.step(|s| s.prefix(here, Sum));

@@ -78,7 +78,8 @@ impl Work<'_> {
 fn turned(slabs: &Slabs, columns: usize, (number, count): (usize, usize), into: &mut [Complex]) {
     let mut into = into.chunks_exact_mut(columns);
     for part in slabs {
-        for (to, from) in into.by_ref().zip(read(part).chunks_exact(columns).skip(number).step_by(count)) {
+        // The part ends first, and takes nothing of the next one's room with it.
+        for (from, to) in read(part).chunks_exact(columns).skip(number).step_by(count).zip(into.by_ref()) {
             to.copy_from_slice(from);
         }
     }
