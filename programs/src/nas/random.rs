@@ -34,6 +34,7 @@ impl Random {
     ///
     /// assert_eq!(Random::new(5).skip(6).skip(4).next(), Random::new(5).skip(10).next());
     /// ```
+    #[must_use]
     pub fn skip(self, mut count: u64) -> Self {
         let (mut x, mut factor) = (self.0, A);
         while count > 0 {
