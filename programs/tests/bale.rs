@@ -77,7 +77,9 @@ fn sorted(rows: usize, degree: usize, seed: u64) -> (Vec<u64>, usize, usize) {
             end -= 1;
             places[row] = end as u64;
         }
-        matrix.iter_mut().for_each(|row| row.retain(|column| !columns.contains(column)));
+        for row in &mut matrix {
+            row.retain(|column| !columns.contains(column));
+        }
         levels += 1;
     }
     (places, elements, levels)

@@ -21,7 +21,7 @@ fn the_table_is_that_of_plain_code() {
     let mut number = 1u64;
     for _ in 0..updates {
         let lost = number >> 63;
-        number = number << 1 ^ 7 * lost;
+        number = (number << 1) ^ (7 * lost);
         expected[(number % len as u64) as usize] ^= number;
     }
     for (fabric, procs) in [(Fabric::Threads, 1), (Fabric::Threads, 3), (Fabric::Procs, 4)] {

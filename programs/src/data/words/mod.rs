@@ -84,8 +84,8 @@ impl Sums {
     const DISTINCT: usize = 2;
 
     fn of_counts(counts: &Counts<'_>) -> Self {
-        let words = counts.values().sum();
-        let bytes = counts.iter().map(|(word, count)| word.len() as u64 * count).sum();
+        let (mut words, mut bytes) = (0, 0);
+        counts.for_each(|word, count| (words, bytes) = (words + count, bytes + word.len() as u64 * count));
         Self([words, bytes, counts.len() as u64])
     }
 
@@ -103,13 +103,18 @@ impl Sums {
 
 /// The most frequent words of a table.
 fn best(counts: &Counts<'_>, top: usize) -> Vec<Ranked> {
-    let mut all: Vec<(u64, &[u8])> = counts.iter().map(|(&word, &count)| (count, word)).collect();
-    let order = |a: &(u64, &[u8]), b: &(u64, &[u8])| b.0.cmp(&a.0).then(a.1.cmp(b.1));
-    if top < all.len() {
-        all.select_nth_unstable_by(top, order);
-        all.truncate(top);
-    }
-    all.into_iter().map(|(count, word)| (count, word.to_vec())).collect()
+    let mut all = Vec::with_capacity(counts.len());
+    counts.for_each(|_, count| all.push(count));
+    // Nothing that occurs less often can be among them.
+    let at = all.len().saturating_sub(top.max(1));
+    let least = if at == 0 { 0 } else { *all.select_nth_unstable(at).1 };
+    let mut best = Vec::new();
+    counts.for_each(|word, count| {
+        if count >= least && top > 0 {
+            best.push((count, word.to_vec()));
+        }
+    });
+    first(best, top)
 }
 
 /// The most frequent ones of these, in order; those with the same count in the order of their bytes.

@@ -35,7 +35,9 @@ pub(crate) fn words(text: &[u8]) -> Result<Sample> {
         let start = Instant::now();
         counted(g, mine, |counts| {
             let seconds = start.elapsed().as_secs_f64();
-            Sample::of_answer(seconds, words::answer(counts.iter().map(|(&word, &count)| (word, count))))
+            let mut answer = 0u64;
+            counts.for_each(|word, count| answer = answer.wrapping_add(words::answer([(word, count)].into_iter())));
+            Sample::of_answer(seconds, answer)
         })
     })
 }
