@@ -1,5 +1,6 @@
 //! Whole programs on superstep: each is short, says what its supersteps are, and checks its answer.
 //!
+//! - [`gap`]: the GAP benchmark suite's six kernels on graphs.
 //! - [`nas`]: kernels of the NAS parallel benchmarks, with the official verification.
 //! - [`bale`]: irregular reads and writes of distributed tables.
 //! - [`hpcc`]: the HPC Challenge's random access.
@@ -11,6 +12,7 @@
 mod asked;
 pub mod bale;
 pub mod data;
+pub mod gap;
 pub mod hpcc;
 pub mod nas;
 mod parts;

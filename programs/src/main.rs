@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand, error::ErrorKind};
 use std::{fmt::Display, process::ExitCode};
 use superstep::Group;
 use superstep_programs::{
-    Summary, Trouble, bale, data, hpcc,
+    Summary, Trouble, bale, data, gap, hpcc,
     nas::{self, Class, Kernels},
     prk,
 };
@@ -34,6 +34,8 @@ enum Suite {
         #[arg(value_enum, ignore_case = true, default_value = "S")]
         class: Class,
     },
+    /// A kernel of the GAP benchmark suite, on a graph that is drawn or read from a file.
+    Gap(gap::Options),
     /// A small program of bale.
     #[command(subcommand)]
     Bale(bale::Program),
@@ -74,6 +76,11 @@ fn run(g: &mut Group, args: &Args) -> Result<bool, Trouble> {
             });
             // All of them run, also behind one that is wrong.
             return Ok(all.fold(true, |all, is_right| all && is_right));
+        }
+        Suite::Gap(options) => {
+            let all = gap::run(g, options)?;
+            all.iter().for_each(|summary| told(g, summary, args.json));
+            return Ok(all.iter().all(Summary::is_right));
         }
         Suite::Bale(program) => bale::run(g, program)?,
         Suite::Hpcc(program) => hpcc::run(g, program)?,

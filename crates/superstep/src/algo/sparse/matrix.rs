@@ -255,6 +255,54 @@ impl<T: Element, D: Distribution, E: Distribution> Sparse<T, D, E> {
         }
     }
 
+    /// The entries of the row at this place of the processor's part, by rising column: for each, the place of its column
+    /// in what the [plan](Self::plan) gathers and scatters, and its value. [`number`](Self::number) says which column
+    /// that is.
+    ///
+    /// ```
+    /// use superstep::{Any, Block, Config};
+    ///
+    /// let nearest = Config::new().procs(2).run_all(|g| {
+    ///     let x = g.array::<u32, Block>(4);
+    ///     let roads = g.sparse(&x, &x, &[(0, 3, 9), (0, 1, 4), (2, 2, 1)], Any);
+    ///     let (to, lengths) = roads.row(0);
+    ///     to.iter().zip(lengths).map(|(&to, &length)| (length, roads.number(to))).min()
+    /// });
+    /// assert_eq!(nearest.unwrap(), [Some((4, 1)), Some((1, 2))]);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If there is no such place.
+    #[track_caller]
+    #[inline]
+    pub fn row(&self, place: usize) -> (&[u32], &[T]) {
+        let entries = self.pattern.row(place);
+        (&self.pattern.slots[entries.clone()], &self.values[entries])
+    }
+
+    /// The number of a column in which this processor has entries, by its place in what the plan gathers.
+    ///
+    /// ```
+    /// use superstep::{Any, Block, Config};
+    ///
+    /// let columns = Config::new().procs(2).run(|g| {
+    ///     let x = g.array::<u8, Block>(4);
+    ///     let a = g.sparse(&x, &x, &[(0, 3, 1), (1, 1, 1)], Any);
+    ///     [a.number(a.row(0).0[0]), a.number(a.row(1).0[0])]
+    /// });
+    /// assert_eq!(columns.unwrap(), [3, 1]);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If there is no such place.
+    #[track_caller]
+    #[inline]
+    pub fn number(&self, place: u32) -> usize {
+        self.pattern.columns[place as usize]
+    }
+
     /// What a product needs here: one element for each column in which this processor has entries. It reads and writes
     /// arrays that lie like the columns.
     ///
