@@ -53,8 +53,14 @@ pub(super) fn weighted(g: &mut Group, options: &Options) -> Result<Weighted, Tro
     Ok(Weighted::new(g, vertices, &edges))
 }
 
-/// The length of an edge that has none: drawn, and the same in both directions.
-fn length(seed: u64, &(a, b): &Edge) -> u32 {
+/// The length of an edge that has none: drawn by a seed, and the same in both directions.
+///
+/// ```
+/// use superstep_programs::gap::length;
+///
+/// assert!(length(1, &(3, 5)) == length(1, &(5, 3)) && (1..=255).contains(&length(2, &(3, 5))));
+/// ```
+pub fn length(seed: u64, &(a, b): &(usize, usize)) -> u32 {
     let ends = (a.min(b) as u64) << 32 | a.max(b) as u64;
     (mixed(mixed(seed ^ ends).wrapping_add(seed)) % LONGEST) as u32 + 1
 }
@@ -62,7 +68,10 @@ fn length(seed: u64, &(a, b): &Edge) -> u32 {
 fn edges(g: &mut Group, options: &Options, with_lengths: bool) -> Result<Edges, Trouble> {
     let mut edges = match &options.file {
         Some(path) => read(g, path, with_lengths)?,
-        None => drawn(g, options),
+        None => {
+            let list = drawn(options, g.rank(), g.size());
+            Edges { vertices: 1 << options.scale, list, lengths: None, are_both: true }
+        }
     };
     if edges.vertices == 0 {
         return Err(Trouble::new("the graph has no vertices"));
@@ -75,15 +84,21 @@ fn edges(g: &mut Group, options: &Options, with_lengths: bool) -> Result<Edges, 
     Ok(edges)
 }
 
-/// This processor's share of a graph that is drawn. Each edge depends on the seed and on its number alone, so the graph
-/// is the same on any number of processors.
-fn drawn(g: &Group, options: &Options) -> Edges {
-    let (vertices, p) = (1usize << options.scale, g.size());
-    let count = options.degree << options.scale;
-    let mine =
-        count / p * g.rank() + (count % p).min(g.rank())..count / p * (g.rank() + 1) + (count % p).min(g.rank() + 1);
+/// One of so many parts of the edges of a graph that is drawn. Each edge depends on the seed and on its number alone, so
+/// the graph is the same in any number of parts. Each edge stands for both directions.
+///
+/// ```
+/// use superstep_programs::gap::{Kernel, Options, drawn};
+///
+/// let options = Options { scale: 5, ..Options::new(Kernel::Bfs) };
+/// let parts = [drawn(&options, 0, 2), drawn(&options, 1, 2)];
+/// assert_eq!(parts.concat(), drawn(&options, 0, 1));
+/// ```
+pub fn drawn(options: &Options, part: usize, parts: usize) -> Vec<(usize, usize)> {
+    let (vertices, count) = (1usize << options.scale, options.degree << options.scale);
+    let start = |part: usize| count / parts * part + (count % parts).min(part);
     let names = Shuffle::new(options.scale, options.seed);
-    let list = mine.map(|number| {
+    let draw = |number: usize| {
         let mut random = Random::of(options.seed, number as u64);
         match options.kind {
             Kind::Uniform => (random.below(vertices), random.below(vertices)),
@@ -92,8 +107,8 @@ fn drawn(g: &Group, options: &Options) -> Edges {
                 (names.place(a) as usize, names.place(b) as usize)
             }
         }
-    });
-    Edges { vertices, list: list.collect(), lengths: None, are_both: true }
+    };
+    (start(part)..start(part + 1)).map(draw).collect()
 }
 
 /// An edge of a Kronecker graph: at each of `scale` levels it falls into a quarter of the matrix.

@@ -29,6 +29,7 @@ pub mod tc;
 mod trouble;
 
 pub use graph::{Graph, NONE, Weighted};
+pub use input::{drawn, length};
 pub use options::{Kernel, Kind, Options};
 pub use outcome::{Fact, Outcome};
 pub use trouble::Trouble;

@@ -2,8 +2,10 @@
 //! `superstep_bench`.
 
 pub(crate) mod bare;
+pub(crate) mod graph;
 pub(crate) mod lamellar;
 pub(crate) mod mpi;
+pub(crate) mod petgraph;
 pub(crate) mod raw;
 pub(crate) mod rayon;
 pub(crate) mod rustfft;

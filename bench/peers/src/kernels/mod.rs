@@ -15,6 +15,7 @@ mod transpose;
 
 pub(crate) mod access;
 pub(crate) mod dense;
+pub(crate) mod gap;
 pub(crate) mod group;
 pub(crate) mod keys;
 pub(crate) mod permutation;
@@ -36,6 +37,7 @@ pub(crate) struct Kernel {
 
 /// Every kernel there is.
 pub(crate) const KERNELS: &[Kernel] = &[
+    Kernel { name: "gap", about: "The GAP suite: six kernels on a Kronecker graph.", hold: gap::hold },
     Kernel {
         name: "histogram",
         about: "Random elements of a distributed table are increased, by one or by a value each.",
@@ -91,6 +93,8 @@ pub(crate) struct Sizes {
     summed: &'static [usize],
     picked: &'static [usize],
     largest: usize,
+    /// Graphs of the GAP suite have two to this power of vertices.
+    scale: u32,
     grouped: &'static [usize],
     /// How many different keys there are.
     keys: usize,
@@ -121,6 +125,7 @@ impl Sizes {
         summed: &[10_000_000, 50_000_000],
         picked: &[10_000_000, 50_000_000],
         largest: 1000,
+        scale: 18,
         grouped: &[10_000_000, 50_000_000],
         keys: 1_000_000,
         random_access: &[20, 23],
@@ -156,6 +161,7 @@ impl Sizes {
         summed: &[5_003, 20_011],
         picked: &[5_003, 20_011],
         largest: 11,
+        scale: 7,
         grouped: &[5_003, 20_011],
         keys: 1_001,
         random_access: &[1, 10],

@@ -1,5 +1,6 @@
 //! The standard library on one thread.
 
+pub(crate) mod gap;
 pub(crate) mod programs;
 pub(crate) mod walk;
 

@@ -3,6 +3,7 @@
 //! Everything is done twice or three times, and the last counts: by then the library has the memory it needs.
 
 pub(crate) mod access;
+pub(crate) mod gap;
 pub(crate) mod group;
 pub(crate) mod moves;
 pub(crate) mod nas;
