@@ -57,6 +57,8 @@ impl Ways {
     /// Counts ways, level by level. Returns the places of the vertices of each level. Two supersteps for each.
     fn count(&mut self, g: &mut Group, graph: &Graph, source: usize) -> Vec<Vec<u32>> {
         let mut sums = Sums::new(g, &graph.out);
+        // By slot: whether its vertex has been told in an earlier level, and so been reached.
+        let mut is_told = vec![false; graph.out.slots()];
         let (mut fronts, mut front) = (Vec::new(), Vec::new());
         if let Some(place) = graph.vertices.place(source) {
             (self.levels[place], self.counts[place]) = (0, 1.0);
@@ -64,10 +66,11 @@ impl Ways {
         }
         for level in 1.. {
             for &place in &front {
-                sums.tell(place, self.counts[place as usize]);
+                sums.tell(place, self.counts[place as usize], |slot| !is_told[slot as usize]);
             }
+            sums.told.iter().for_each(|&slot| is_told[slot as usize] = true);
             let mut next = Vec::new();
-            sums.hand_over(g, true, |place, count| {
+            sums.hand_over(g, |place, count| {
                 if self.levels[place] == NONE {
                     self.levels[place] = level;
                     next.push(place as u32);
@@ -88,16 +91,15 @@ impl Ways {
     /// Adds up what leads through each vertex, from the last level to the first. A superstep for each.
     fn add_up(&mut self, g: &mut Group, graph: &Graph, fronts: &[Vec<u32>]) {
         let mut sums = Sums::new(g, graph.inward());
+        let levels = graph.vertices.array(g, &self.levels);
+        let levels = graph.inward().gather(g, &levels, Vec::new());
         for (level, front) in fronts.iter().enumerate().skip(1).rev() {
             for &place in front {
                 let here = place as usize;
-                sums.tell(place, (1.0 + self.through[here]) / self.counts[here]);
+                let is_before = |slot: u32| levels[slot as usize] as usize == level - 1;
+                sums.tell(place, (1.0 + self.through[here]) / self.counts[here], is_before);
             }
-            sums.hand_over(g, false, |place, part| {
-                if self.levels[place] as usize == level - 1 {
-                    self.through[place] += self.counts[place] * part;
-                }
-            });
+            sums.hand_over(g, |place, part| self.through[place] += self.counts[place] * part);
         }
     }
 }
@@ -109,22 +111,19 @@ struct Sums<'a> {
     sums: Vec<f64>,
     /// Slots that have been told something.
     told: Vec<u32>,
-    /// By slot: whether its vertex need not be told anything any more.
-    is_done: Vec<bool>,
     mail: Mail<f64>,
 }
 
 impl<'a> Sums<'a> {
     fn new(g: &Group, links: &'a Links) -> Self {
-        let slots = links.slots();
-        Self { links, sums: vec![0.0; slots], told: Vec::new(), is_done: vec![false; slots], mail: Mail::new(g) }
+        Self { links, sums: vec![0.0; links.slots()], told: Vec::new(), mail: Mail::new(g) }
     }
 
-    /// Tells all neighbours of a vertex, which is at a place, a number above zero.
+    /// Tells some neighbours of a vertex, which is at a place, a number above zero.
     #[inline]
-    fn tell(&mut self, place: u32, number: f64) {
+    fn tell(&mut self, place: u32, number: f64, is_one: impl Fn(u32) -> bool) {
         for &slot in self.links.of(place as usize) {
-            if !self.is_done[slot as usize] {
+            if is_one(slot) {
                 let sum = &mut self.sums[slot as usize];
                 if *sum == 0.0 {
                     self.told.push(slot);
@@ -134,11 +133,10 @@ impl<'a> Sums<'a> {
         }
     }
 
-    /// Hands the sums to the owners of the vertices; with `once` none of these will be told anything again.
-    fn hand_over(&mut self, g: &mut Group, once: bool, take: impl FnMut(usize, f64)) {
+    /// Hands the sums to the owners of the vertices.
+    fn hand_over(&mut self, g: &mut Group, take: impl FnMut(usize, f64)) {
         for slot in self.told.drain(..) {
             let sum = std::mem::replace(&mut self.sums[slot as usize], 0.0);
-            self.is_done[slot as usize] = once;
             self.mail.put(self.links.home(slot), sum);
         }
         self.mail.hand_over(g, take);

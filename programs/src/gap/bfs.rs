@@ -106,16 +106,21 @@ impl<'a> Search<'a> {
         let mut flags = vec![0u8; self.parents.len()];
         self.front.iter().for_each(|&place| flags[place as usize] = 1);
         let flags = self.graph.vertices.array(g, &flags);
+        // Those that can still be reached.
+        let is_left = |&place: &u32| self.parents[place as usize] == NONE && inward.degree(place as usize) > 0;
+        let mut rest: Vec<u32> = (0..self.parents.len() as u32).filter(is_left).collect();
         let (mut around, mut next) = (Vec::new(), Vec::new());
         loop {
             around = inward.gather(g, &flags, around);
             next.clear();
-            for (place, parent) in self.parents.iter_mut().enumerate().filter(|(_, parent)| **parent == NONE) {
-                if let Some(&slot) = inward.of(place).iter().find(|&&slot| around[slot as usize] != 0) {
-                    *parent = inward.number(slot) as u32;
-                    next.push(place as u32);
+            rest.retain(|&place| {
+                let found = inward.of(place as usize).iter().find(|&&slot| around[slot as usize] != 0);
+                if let Some(&slot) = found {
+                    self.parents[place as usize] = inward.number(slot) as u32;
+                    next.push(place);
                 }
-            }
+                found.is_none()
+            });
             {
                 let mut flags = flags.local_mut();
                 self.front.iter().for_each(|&place| flags[place as usize] = 0);
@@ -126,6 +131,9 @@ impl<'a> Search<'a> {
             if count < before && count <= self.graph.vertices() / BETA {
                 break;
             }
+        }
+        if count == 0 {
+            return;
         }
         // Whoever tells neighbours from now on need not tell those that were reached meanwhile.
         for (flag, &parent) in flags.local_mut().iter_mut().zip(&self.parents) {

@@ -12,6 +12,8 @@ use superstep::{Array, Block, Group, Max, Min, Or};
 const FIRST: usize = 2;
 /// How many vertices are drawn for that.
 const DRAWN: usize = 1024;
+/// From one change in so many slots on all slots are told.
+const DENSE: usize = 8;
 
 /// The components of a graph: for each of this processor's vertices the lowest number of one that can be reached from
 /// it. Collective.
@@ -72,42 +74,61 @@ fn frequent(g: &mut Group, labels: &[u32]) -> u32 {
 }
 
 /// Gives all vertices of a component the same label: each tree of each processor takes the lowest label that one of its
-/// vertices has, and labels follow labels, until nothing changes. Three supersteps for each round, and as many rounds as
-/// the number of vertices has digits.
+/// vertices has, and labels that have changed follow the labels of those that they name, until nothing changes. Four
+/// supersteps for each round, and about as many rounds as the number of processors has digits, or that of the vertices
+/// where trees are short.
 fn settle(g: &mut Group, out: &Links, forest: &mut Forest, labels: &Array<u32, Block>) {
     forest.flatten();
-    let (mut around, mut indices, mut values) = (Vec::new(), Vec::new(), Vec::new());
-    loop {
+    let me = g.rank() as u32;
+    let (mut around, mut told) = (Vec::new(), Vec::new());
+    let (mut indices, mut values) = (Vec::new(), Vec::new());
+    for round in 0.. {
         around = out.gather(g, labels, around);
-        forest.lowest(&around, &labels.local());
+        let before = labels.local().to_vec();
+        forest.lowest(&around, &before);
+        (0..).zip(labels.local_mut().iter_mut()).for_each(|(place, label)| *label = forest.label(forest.nodes[place]));
+        told.clear();
+        told.extend((0..around.len() as u32).map(|slot| forest.label(slot)));
         indices.clear();
         values.clear();
-        let mut tell = |vertex: usize, label: u32| {
-            indices.push(vertex);
-            values.push(label);
-        };
-        for (slot, &label) in (0..).zip(&around) {
-            let lowest = forest.label(slot);
-            if lowest < label {
-                let vertex = out.number(slot);
-                tell(vertex, lowest);
-                // Whoever has the same label hears of it as well.
-                if label as usize != vertex {
-                    tell(label as usize, lowest);
+        let mut changes = 0;
+        for (slot, (&lowest, &label)) in
+            (0..).zip(told.iter().zip(&around)).filter(|(_, (lowest, label))| lowest < label)
+        {
+            changes += 1;
+            // Whoever has the same label hears of it as well.
+            let is_said = (indices.last(), values.last()) == (Some(&(label as usize)), Some(&lowest));
+            if label as usize != out.number(slot) && !is_said {
+                indices.push(label as usize);
+                values.push(lowest);
+            }
+        }
+        // Many are told by the plan, and few by their numbers.
+        let is_dense = changes > around.len() / DENSE;
+        if !is_dense {
+            for (slot, (&lowest, &label)) in (0..).zip(told.iter().zip(&around)) {
+                if lowest < label && out.home(slot).owner != me {
+                    indices.push(out.number(slot));
+                    values.push(lowest);
                 }
             }
         }
-        for (place, label) in labels.local_mut().iter_mut().enumerate() {
-            *label = forest.label(forest.nodes[place]).min(*label);
-        }
-        g.step(|s| s.scatter(labels, &indices, &values, Min));
-        let mut is_changed = !indices.is_empty();
-        indices.clear();
-        indices.extend(labels.local().iter().map(|&label| label as usize));
-        let further = g.step(|s| s.gather(labels, &indices));
-        for (label, further) in labels.local_mut().iter_mut().zip(further) {
-            is_changed |= further != *label;
-            *label = further;
+        g.step(|s| {
+            s.scatter(labels, &indices, &values, Min);
+            if is_dense {
+                s.scatter_by(labels, out.plan(), &told, Min);
+            }
+        });
+        let mut is_changed = changes > 0 || *labels.local() != before[..];
+        if round > 0 {
+            let changed: Vec<usize> =
+                (0..before.len()).filter(|&place| labels.local()[place] < before[place]).collect();
+            indices.clear();
+            indices.extend(changed.iter().map(|&place| labels.local()[place] as usize));
+            let further = g.step(|s| s.gather(labels, &indices));
+            let mut labels = labels.local_mut();
+            changed.iter().zip(further).for_each(|(&place, further)| labels[place] = further);
+            is_changed |= !changed.is_empty();
         }
         if !g.step(|s| s.reduce(is_changed, Or)) {
             return;
@@ -174,8 +195,10 @@ impl Forest {
         let of_slots = around.iter().zip(&self.parents).map(|(&label, &root)| (label, root));
         let of_places = labels.iter().zip(&self.nodes).map(|(&label, &node)| (label, self.parents[node as usize]));
         for (label, root) in of_slots.chain(of_places) {
-            let lowest = &mut self.lowest[root as usize];
-            *lowest = label.min(*lowest);
+            // Most find it there: a write would make the next one wait.
+            if label < self.lowest[root as usize] {
+                self.lowest[root as usize] = label;
+            }
         }
     }
 

@@ -156,3 +156,97 @@ fn are_ways(g: &mut Group, graph: &Graph, source: usize, ways: &Ways) -> bool {
     }
     is_right
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{super::pr, *};
+    use superstep::Config;
+
+    /// A way 0-1-2-3, a short cut 0-2, and two vertices apart.
+    const EDGES: [(usize, usize); 5] = [(0, 1), (1, 2), (2, 3), (0, 2), (4, 5)];
+    const N: u32 = NONE;
+
+    /// Whether each of these answers is taken for right, on any number of processors.
+    fn judged<T: Copy + Sync, const K: usize>(
+        answers: [[T; 6]; K],
+        judge: impl Fn(&mut Group, &Graph, &[T]) -> bool + Sync,
+    ) -> [bool; K] {
+        let all: Vec<Vec<bool>> = [1, 2, 4]
+            .map(|procs| {
+                let judged = Config::new().procs(procs).run(|g| {
+                    let edges = if g.is_leader() { &EDGES[..] } else { &[] };
+                    let graph = Graph::undirected(g, 6, edges);
+                    let (first, here) = (graph.vertices.first(), graph.vertices.here());
+                    answers.iter().map(|answer| judge(g, &graph, &answer[first..first + here])).collect::<Vec<_>>()
+                });
+                judged.unwrap()
+            })
+            .into();
+        assert!(all.iter().all(|judged| *judged == all[0]), "{all:?}");
+        std::array::from_fn(|at| all[0][at])
+    }
+
+    #[test]
+    fn every_rule_of_a_search_can_be_broken() {
+        let judge = |g: &mut Group, graph: &Graph, found: &[u32]| {
+            let levels = levels(g, graph, 0, found);
+            levels.is_some_and(|levels| parents(g, graph, 0, found, &levels))
+        };
+        let answers = [
+            [0, 0, 0, 2, N, N],
+            // A cycle; a longer way than there is; a vertex that is missing; no neighbour; an unreached parent; another
+            // root; a number that is none.
+            [0, 2, 1, 2, N, N],
+            [0, 0, 1, 2, N, N],
+            [0, 0, 0, N, N, N],
+            [0, 0, 0, 1, N, N],
+            [0, 0, 0, 2, 5, N],
+            [1, 1, 1, 2, N, N],
+            [0, 0, 0, 2, 6, N],
+        ];
+        assert_eq!(judged(answers, judge), [true, false, false, false, false, false, false, false]);
+    }
+
+    #[test]
+    fn every_rule_of_components_can_be_broken() {
+        let answers = [
+            [0, 0, 0, 0, 4, 4],
+            // Two become one; one becomes two; one that is named after nobody of its own.
+            [0, 0, 0, 0, 0, 0],
+            [0, 0, 0, 3, 4, 4],
+            [4, 4, 4, 4, 4, 4],
+        ];
+        assert_eq!(judged(answers, labels), [true, false, false, false]);
+    }
+
+    #[test]
+    fn ranks_that_are_not_settled_have_a_residual() {
+        let judge = |g: &mut Group, graph: &Graph, found: &[f32]| pr::residual(g, graph, found) < 1e-3;
+        let sixth = 1.0 / 6.0;
+        let right = [0.163_95, 0.163_95, 0.244_49, 0.094_27, sixth, sixth];
+        assert_eq!(judged([right, [sixth; 6]], judge), [true, false]);
+    }
+
+    #[test]
+    fn scores_that_are_not_of_these_sources_are_wrong() {
+        let judge = |g: &mut Group, graph: &Graph, found: &[f64]| scores(g, graph, &[0], found);
+        // From 0 there are three vertices to be reached, and of the ways one leads on through 2.
+        let third = 1.0 / 3.0;
+        let answers = [[1.0, 0.0, third, 0.0, 0.0, 0.0], [1.0, third, 0.0, 0.0, 0.0, 0.0], [0.0; 6]];
+        assert_eq!(judged(answers, judge), [true, false, false]);
+    }
+
+    #[test]
+    fn every_rule_of_distances_can_be_broken() {
+        let answers = [[0, 5, 8, N], [0, 5, 7, N], [0, 5, 9, N], [0, 5, 8, 9], [1, 6, 9, N], [0, N, 8, N]];
+        for procs in [1, 3] {
+            let judged = Config::new().procs(procs).run(|g| {
+                let edges: &[_] = if g.is_leader() { &[(0, 1, 5), (1, 2, 3), (0, 2, 9), (3, 0, 1)] } else { &[] };
+                let graph = Weighted::new(g, 4, edges);
+                let (first, here) = (graph.vertices.first(), graph.vertices.here());
+                answers.map(|answer| distances(g, &graph, 0, &answer[first..first + here])).to_vec()
+            });
+            assert_eq!(judged.unwrap(), [true, false, false, false, false, false], "{procs}");
+        }
+    }
+}

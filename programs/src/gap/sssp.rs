@@ -14,11 +14,11 @@ use superstep::{Group, Min, Or};
 /// use superstep_programs::gap::{Weighted, sssp};
 ///
 /// let width = Config::new().procs(2).run(|g| sssp::width(&Weighted::new(g, 2, &[(0, 1, 100), (1, 0, 200)])));
-/// assert_eq!(width.unwrap(), 200);
+/// assert_eq!(width.unwrap(), 400);
 /// ```
 pub fn width(graph: &Weighted) -> u32 {
     let degree = graph.edges().div_ceil(graph.vertices().max(1)).max(1);
-    (u64::from(graph.longest()) / degree as u64).max(1) as u32
+    (2 * u64::from(graph.longest()) / degree as u64).clamp(1, u64::from(NONE)) as u32
 }
 
 /// The lengths of shortest ways from a vertex to each of this processor's: [`NONE`] where there is no way. Collective.
