@@ -5,7 +5,11 @@
 #![forbid(unsafe_code)]
 
 use clap::{Parser, Subcommand, error::ErrorKind};
-use std::{fmt::Display, process::ExitCode};
+use std::{
+    fmt::Display,
+    process::ExitCode,
+    sync::atomic::{AtomicBool, Ordering},
+};
 use superstep::Group;
 use superstep_programs::{
     Summary, Trouble, bale, data, gap, hpcc,
@@ -55,11 +59,19 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return refused(&error),
     };
-    match superstep::run(|g| run(g, &args)) {
+    let leads = AtomicBool::new(false);
+    let outcome = superstep::run(|g| {
+        leads.fetch_or(g.is_leader(), Ordering::Relaxed);
+        run(g, &args)
+    });
+    match outcome {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("programs: {error}");
+            // What a program refuses is the same in every process, and said by one of them.
+            if error.kind() != superstep::ErrorKind::Failed || leads.into_inner() {
+                eprintln!("programs: {error}");
+            }
             ExitCode::FAILURE
         }
     }
@@ -71,7 +83,11 @@ fn run(g: &mut Group, args: &Args) -> Result<bool, Trouble> {
         Suite::Nas { kernels, class } => {
             let all = kernels.0.iter().map(|&kernel| {
                 let outcome = nas::run(g, kernel, *class);
-                if args.json { say(g, &outcome.json(g.size())) } else { say(g, &outcome) }
+                if args.json {
+                    say(g, &outcome.json(g.size()))
+                } else {
+                    say(g, &outcome)
+                }
                 outcome.is_right()
             });
             // All of them run, also behind one that is wrong.
@@ -92,7 +108,7 @@ fn run(g: &mut Group, args: &Args) -> Result<bool, Trouble> {
 }
 
 fn told(g: &Group, summary: &Summary, in_json: bool) {
-    if in_json { say(g, &summary.json()) } else { say(g, summary) }
+    if in_json { say(g, &summary.json(g.size())) } else { say(g, summary) }
 }
 
 fn say(g: &Group, text: &dyn Display) {

@@ -1,7 +1,8 @@
 //! What came of a program, in one line that another implementation can be compared with.
 
 use crate::random::mix;
-use std::fmt::{self, Write};
+use serde_json::{Map, Value, json};
+use std::fmt;
 
 /// Something that a program has found. It depends on the input alone, and not on who did the work.
 ///
@@ -18,6 +19,8 @@ pub enum Fact {
     Number(f64),
     /// Names with a count each, in order.
     List(Vec<(String, i128)>),
+    /// Numbered things with a score each, in order.
+    Scores(Vec<(usize, f64)>),
 }
 
 impl From<usize> for Fact {
@@ -57,12 +60,13 @@ impl<C: Into<i128>> From<Vec<(String, C)>> for Fact {
 ///
 /// let summary = Summary::new("bale histogram", 0.5).with("updates", 10usize).rate(20e6, "updates/s").checked(true);
 /// assert_eq!(summary.to_string(), "bale histogram: verified; updates 10; 0.500 s, 20000000.0 updates/s");
-/// assert!(summary.json().starts_with(r#"{"program":"bale histogram","verified":true,"updates":10,"#));
+/// assert!(summary.json(4).contains(r#""program":"bale histogram""#));
 /// ```
 #[derive(Clone, Debug)]
 pub struct Summary {
     program: &'static str,
-    is_right: bool,
+    /// Nothing if that was not to be checked.
+    is_right: Option<bool>,
     facts: Vec<(&'static str, Fact)>,
     seconds: f64,
     rate: Option<(f64, &'static str)>,
@@ -78,7 +82,7 @@ impl Summary {
     /// assert!(!superstep_programs::Summary::new("nothing", 1.0).is_right());
     /// ```
     pub fn new(program: &'static str, seconds: f64) -> Self {
-        Self { program, is_right: false, facts: Vec::new(), seconds, rate: None }
+        Self { program, is_right: Some(false), facts: Vec::new(), seconds, rate: None }
     }
 
     /// The same with one fact more.
@@ -105,24 +109,26 @@ impl Summary {
         self
     }
 
-    /// The same with what the program's own check says.
+    /// The same with what the program's own check says, or with nothing where none was asked for.
     ///
     /// ```
-    /// assert!(superstep_programs::Summary::new("nothing", 1.0).checked(true).is_right());
+    /// let summary = superstep_programs::Summary::new("nothing", 1.0);
+    /// assert!(summary.clone().checked(true).is_right());
+    /// assert!(summary.checked(None).to_string().contains("not checked"));
     /// ```
     #[must_use]
-    pub fn checked(mut self, is_right: bool) -> Self {
-        self.is_right = is_right;
+    pub fn checked(mut self, is_right: impl Into<Option<bool>>) -> Self {
+        self.is_right = is_right.into();
         self
     }
 
-    /// Whether the check has found nothing wrong.
+    /// Whether the check has found nothing wrong, if there was to be one.
     ///
     /// ```
     /// assert!(!superstep_programs::Summary::new("nothing", 1.0).checked(false).is_right());
     /// ```
     pub fn is_right(&self) -> bool {
-        self.is_right
+        self.is_right != Some(false)
     }
 
     /// What was found, by name.
@@ -135,57 +141,48 @@ impl Summary {
         &self.facts
     }
 
-    /// All of it as one object of JSON.
+    /// All of it as one object of JSON, in one line, with how many processors there were.
     ///
     /// ```
     /// let summary = superstep_programs::Summary::new("nothing", 1.0).with("top", vec![("a\"b".to_owned(), 2u64)]);
-    /// assert!(summary.json().contains(r#""top":[["a\"b",2]]"#));
+    /// assert!(summary.json(1).contains(r#""top":[["a\"b",2]]"#));
     /// ```
-    pub fn json(&self) -> String {
-        let mut text = format!(r#"{{"program":{},"verified":{}"#, quoted(self.program), self.is_right);
-        for (name, fact) in &self.facts {
-            let value = match fact {
-                Fact::Count(count) => count.to_string(),
-                Fact::Number(number) => json_number(*number),
-                Fact::List(list) => {
-                    let pairs = list.iter().map(|(name, count)| format!("[{},{count}]", quoted(name)));
-                    format!("[{}]", pairs.collect::<Vec<_>>().join(","))
-                }
-            };
-            let _ = write!(text, ",{}:{value}", quoted(name));
-        }
-        let _ = write!(text, r#","seconds":{}"#, json_number(self.seconds));
+    pub fn json(&self, procs: usize) -> String {
+        let mut object = Map::new();
+        object.insert("program".into(), self.program.into());
+        object.insert("verified".into(), self.is_right.into());
+        object.insert("procs".into(), procs.into());
+        object.extend(self.facts.iter().map(|(name, fact)| (name.replace(' ', "_"), fact.json())));
+        object.insert("seconds".into(), self.seconds.into());
         if let Some((rate, unit)) = self.rate {
-            let _ = write!(text, r#","rate":{},"unit":{}"#, json_number(rate), quoted(unit));
+            object.insert("rate".into(), rate.into());
+            object.insert("unit".into(), unit.into());
         }
-        text.push('}');
-        text
+        Value::Object(object).to_string()
     }
 }
 
-/// Numbers that JSON does not know are null there.
-fn json_number(number: f64) -> String {
-    if number.is_finite() { format!("{number:?}") } else { "null".to_owned() }
-}
-
-fn quoted(text: &str) -> String {
-    let mut quoted = String::from('"');
-    for letter in text.chars() {
-        match letter {
-            '"' | '\\' => quoted.extend(['\\', letter]),
-            letter if letter.is_control() => {
-                let _ = write!(quoted, "\\u{:04x}", u32::from(letter));
-            }
-            letter => quoted.push(letter),
+impl Fact {
+    fn json(&self) -> Value {
+        // What is too long for a number of JSON is a text.
+        let count = |count: &i128| serde_json::to_value(count).unwrap_or_else(|_| count.to_string().into());
+        match self {
+            Self::Count(its) => count(its),
+            Self::Number(number) => json!(number),
+            Self::List(list) => list.iter().map(|(name, its)| json!([name, count(its)])).collect(),
+            Self::Scores(list) => list.iter().map(|(at, score)| json!([at, score])).collect(),
         }
     }
-    quoted.push('"');
-    quoted
 }
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.program, if self.is_right { "verified" } else { "wrong" })?;
+        let verdict = match self.is_right {
+            Some(true) => "verified",
+            Some(false) => "wrong",
+            None => "not checked",
+        };
+        write!(f, "{}: {verdict}", self.program)?;
         for (at, (name, fact)) in self.facts.iter().enumerate() {
             write!(f, "{} {name}", if at == 0 { ';' } else { ',' })?;
             match fact {
@@ -195,6 +192,7 @@ impl fmt::Display for Summary {
                 Fact::List(list) => {
                     list.iter().try_for_each(|(name, count)| write!(f, " {}={count}", name.escape_debug()))?;
                 }
+                Fact::Scores(list) => list.iter().try_for_each(|(at, score)| write!(f, " {at}:{score:.7}"))?,
             }
         }
         write!(f, "; {:.3} s", self.seconds)?;

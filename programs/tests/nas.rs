@@ -2,9 +2,9 @@
 
 mod support;
 
-use support::launch::{in_every_way, on_threads, printed, stderr};
 use superstep::{Config, Fabric, Local};
 use superstep_programs::nas::{self, Class, Kernel};
+use support::launch::{in_every_way, on_threads, printed, stderr};
 
 const THREADS: Fabric = Fabric::Threads;
 const SIMULATED: Fabric = Fabric::Sim { seed: 1, shares_memory: false };

@@ -1,10 +1,10 @@
 #![doc = include_str!("../../docs/cc.md")]
 
 use super::{
-    Trouble,
     graph::{Graph, Links},
-    random::Random,
+    random::drawn_for,
 };
+use crate::Trouble;
 use std::collections::HashMap;
 use superstep::{Array, Block, Group, Max, Min, Or};
 
@@ -34,7 +34,7 @@ const DENSE: usize = 8;
 /// If the edges of the graph lead one way.
 pub fn labels(g: &mut Group, graph: &Graph) -> Result<Vec<u32>, Trouble> {
     if graph.is_directed() {
-        return Err(Trouble::new("components are looked for in graphs whose edges lead both ways; use --symmetrize"));
+        return Err(Trouble::from("components are looked for in graphs whose edges lead both ways; use --symmetrize"));
     }
     let (out, first) = (&graph.out, graph.vertices.first() as u32);
     let numbers: Vec<u32> = (first..).take(graph.vertices.here()).collect();
@@ -65,7 +65,7 @@ pub fn labels(g: &mut Group, graph: &Graph) -> Result<Vec<u32>, Trouble> {
 
 /// A label that many vertices have: the most frequent one of some that are drawn, everywhere the same. One superstep.
 fn frequent(g: &mut Group, labels: &[u32]) -> u32 {
-    let (mut random, mut counts) = (Random::of(1, g.rank() as u64), HashMap::<u32, u32>::new());
+    let (mut random, mut counts) = (drawn_for(1, g.rank() as u64), HashMap::<u32, u32>::new());
     for _ in 0..DRAWN.min(labels.len()) {
         *counts.entry(labels[random.below(labels.len())]).or_default() += 1;
     }

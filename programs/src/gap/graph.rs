@@ -1,6 +1,6 @@
 //! Graphs as the suite has them: no edge leads from a vertex to itself, and none is there twice.
 
-use super::random::Random;
+use super::random::drawn_for;
 use superstep::{Array, Block, Group, Max, Min, Sum, arrays::Plan, sparse, values::Element};
 
 /// Stands for no vertex, and for no distance.
@@ -50,7 +50,7 @@ impl Vertices {
     /// One of the vertices at these places, or the first of all if nobody has any. Collective.
     fn draw(&self, g: &mut Group, seed: u64, places: &[usize]) -> usize {
         let (below, all) = g.step(|s| (s.prefix(places.len(), Sum), s.reduce(places.len(), Sum)));
-        let drawn = Random::of(seed, 0).below(all.max(1));
+        let drawn = drawn_for(seed, 0).below(all.max(1));
         let here = drawn.checked_sub(below).and_then(|at| places.get(at)).map_or(0, |place| self.first() + place);
         g.step(|s| s.reduce(here, Max))
     }

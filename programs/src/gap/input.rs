@@ -1,11 +1,11 @@
 //! Where graphs come from: they are drawn, or read from files.
 
 use super::{
-    Trouble,
     graph::{Edge, Graph, NONE, Weighted},
     options::{Kind, Options},
-    random::{Random, Shuffle, mixed},
+    random::{Shuffle, drawn_for},
 };
+use crate::{Trouble, random::Random};
 use std::{
     fs::File,
     io::{BufRead, BufReader, Read},
@@ -16,7 +16,7 @@ use superstep::{Any, Block, Group, Min, Or, sparse::Sparse};
 /// Of a million edges so many fall into each quarter of the matrix but the last.
 const QUARTERS: [u64; 3] = [570_000, 190_000, 190_000];
 /// Lengths of edges that have none run from 1 to this.
-const LONGEST: u64 = 255;
+const LONGEST: usize = 255;
 /// Of the first line of a file so much is read.
 const FIRST_LINE: u64 = 1 << 10;
 
@@ -62,7 +62,7 @@ pub(super) fn weighted(g: &mut Group, options: &Options) -> Result<Weighted, Tro
 /// ```
 pub fn length(seed: u64, &(a, b): &(usize, usize)) -> u32 {
     let ends = (a.min(b) as u64) << 32 | a.max(b) as u64;
-    (mixed(mixed(seed ^ ends).wrapping_add(seed)) % LONGEST) as u32 + 1
+    drawn_for(seed, ends).below(LONGEST) as u32 + 1
 }
 
 fn edges(g: &mut Group, options: &Options, with_lengths: bool) -> Result<Edges, Trouble> {
@@ -74,11 +74,11 @@ fn edges(g: &mut Group, options: &Options, with_lengths: bool) -> Result<Edges, 
         }
     };
     if edges.vertices == 0 {
-        return Err(Trouble::new("the graph has no vertices"));
+        return Err(Trouble::from("the graph has no vertices"));
     }
     if edges.vertices >= NONE as usize {
         let count = edges.vertices;
-        return Err(Trouble::new(format!("the graph has {count} vertices; there is room for less than {NONE}")));
+        return Err(Trouble::from(format!("the graph has {count} vertices; there is room for less than {NONE}")));
     }
     edges.are_both |= options.symmetrize;
     Ok(edges)
@@ -99,7 +99,7 @@ pub fn drawn(options: &Options, part: usize, parts: usize) -> Vec<(usize, usize)
     let start = |part: usize| count / parts * part + (count % parts).min(part);
     let names = Shuffle::new(options.scale, options.seed);
     let draw = |number: usize| {
-        let mut random = Random::of(options.seed, number as u64);
+        let mut random = drawn_for(options.seed, number as u64);
         match options.kind {
             Kind::Uniform => (random.below(vertices), random.below(vertices)),
             Kind::Kron => {
@@ -143,7 +143,7 @@ fn read(g: &mut Group, path: &Path, with_lengths: bool) -> Result<Edges, Trouble
             let edges = taken(g, path, &matrix, with_lengths && !is_pattern)?;
             Ok(Edges { are_both: is_symmetric, ..edges })
         }
-        _ => Err(Trouble::new(format!("{} is no graph; its name must end in .el, .wel or .mtx", path.display()))),
+        _ => Err(Trouble::from(format!("{} is no graph; its name must end in .el, .wel or .mtx", path.display()))),
     }
 }
 
@@ -162,7 +162,7 @@ fn taken(g: &mut Group, path: &Path, of: &Sparse<f64, Block>, with_lengths: bool
     let name = path.display();
     if rows != columns {
         let what = format!("{name} has {rows} rows and {columns} columns; a graph has as many rows as columns");
-        return Err(Trouble::new(what));
+        return Err(Trouble::from(what));
     }
     let (mut list, mut lengths, mut is_bad) = (Vec::new(), Vec::new(), false);
     of.forall(|from, to, length| {
@@ -172,7 +172,7 @@ fn taken(g: &mut Group, path: &Path, of: &Sparse<f64, Block>, with_lengths: bool
     });
     if with_lengths && g.step(|s| s.reduce(is_bad, Or)) {
         let what = format!("{name} has an edge whose length is no whole number from 1 to {}", NONE - 1);
-        return Err(Trouble::new(what));
+        return Err(Trouble::from(what));
     }
     Ok(Edges { vertices: rows, list, lengths: with_lengths.then_some(lengths), are_both: false })
 }

@@ -11,7 +11,7 @@
 //!
 //! Graphs are as in the suite: edges from a vertex to itself and edges that come again count for nothing, and edges that
 //! have no length get one from 1 to 255. A graph that is drawn is the same on any number of processors. Each answer is
-//! [checked](Outcome::is_right) by rules that only a right answer keeps, and said in one line.
+//! [checked](Summary::is_right) by rules that only a right answer keeps, and said in one line.
 
 pub mod bc;
 pub mod bfs;
@@ -21,20 +21,16 @@ mod graph;
 mod input;
 mod mail;
 mod options;
-mod outcome;
 pub mod pr;
 mod random;
 pub mod sssp;
 pub mod tc;
-mod trouble;
 
 pub use graph::{Graph, NONE, Weighted};
 pub use input::{drawn, length};
 pub use options::{Kernel, Kind, Options};
-pub use outcome::{Fact, Outcome};
-pub use trouble::Trouble;
 
-use std::time::Instant;
+use crate::{Fact, Summary, Trouble, parts::clocked};
 use superstep::{Group, Max, Sum, algorithms};
 
 /// How many of the vertices with the highest scores are told.
@@ -44,17 +40,17 @@ const TOP: usize = 10;
 ///
 /// ```
 /// use superstep::{Config, Local};
-/// use superstep_programs::gap::{self, Fact, Kernel, Options};
+/// use superstep_programs::gap::{self, Kernel, Options};
 ///
 /// let options = Options { scale: 6, ..Options::new(Kernel::Cc) };
 /// let all = Config::new().procs(2).run(|g| Local(gap::run(g, &options).unwrap())).unwrap();
-/// assert_eq!((all.len(), all[0].is_right), (1, Some(true)));
+/// assert!(all.len() == 1 && all[0].is_right());
 /// ```
 ///
 /// # Errors
 ///
 /// If there is no such graph or no such source; the same on all members.
-pub fn run(g: &mut Group, options: &Options) -> Result<Vec<Outcome>, Trouble> {
+pub fn run(g: &mut Group, options: &Options) -> Result<Vec<Summary>, Trouble> {
     let graph = match options.kernel {
         Kernel::Sssp => Input::Weighted(input::weighted(g, options)?),
         kernel => Input::Plain(input::graph(g, options, kernel == Kernel::Cc)?),
@@ -62,24 +58,18 @@ pub fn run(g: &mut Group, options: &Options) -> Result<Vec<Outcome>, Trouble> {
     let (vertices, edges) = graph.size();
     if let Some(source) = options.source.filter(|&source| source >= vertices) {
         let what = format!("there is no vertex {source} to begin at; they are numbered from 0 to {}", vertices - 1);
-        return Err(Trouble::new(what));
+        return Err(Trouble::from(what));
     }
     let trials = 0..options.trials;
     trials
         .map(|trial| {
-            let Answer { seconds, is_right, facts } = graph.trial(g, options, trial)?;
-            Ok(Outcome { kernel: options.kernel, size: [vertices, edges], trial, seconds, is_right, facts })
+            let answer = graph.trial(g, options, trial)?;
+            let size = [("vertices", vertices), ("edges", edges), ("trial", trial)];
+            let summary = Summary::new(options.kernel.program(), answer.seconds).checked(answer.is_right);
+            let summary = size.into_iter().fold(summary, |summary, (name, count)| summary.with(name, count));
+            Ok(answer.facts.into_iter().fold(summary, |summary, (name, fact)| summary.with(name, fact)))
         })
         .collect()
-}
-
-/// Prints what came of it: a line for each trial, or one that says why there is none.
-pub fn print(outcome: &Result<Vec<Outcome>, Trouble>, options: &Options, procs: usize) {
-    match outcome {
-        Ok(all) if options.json => all.iter().for_each(|one| println!("{}", one.json(procs))),
-        Ok(all) => all.iter().for_each(|one| println!("{one}")),
-        Err(trouble) => eprintln!("programs: {trouble}"),
-    }
 }
 
 /// The graph of a kernel.
@@ -95,15 +85,6 @@ struct Answer {
     facts: Vec<(&'static str, Fact)>,
 }
 
-/// How long the slowest processor takes to do something, and what comes of it.
-fn timed<R>(g: &mut Group, work: impl FnOnce(&mut Group) -> R) -> (f64, R) {
-    g.step(|_| ());
-    let start = Instant::now();
-    let result = work(g);
-    let seconds = start.elapsed().as_secs_f64();
-    (g.step(|s| s.reduce(seconds, Max)), result)
-}
-
 /// How many of these numbers there are, the largest of them, and their sum.
 fn totals(g: &mut Group, numbers: &[u32]) -> [u64; 3] {
     let reached = || numbers.iter().copied().filter(|&number| number != NONE).map(u64::from);
@@ -116,7 +97,7 @@ fn totals(g: &mut Group, numbers: &[u32]) -> [u64; 3] {
 fn highest(g: &mut Group, graph: &Graph, scores: impl Iterator<Item = f64>) -> Fact {
     let first = graph.vertices.first();
     let list: Vec<(usize, f64)> = scores.enumerate().map(|(place, score)| (first + place, score)).collect();
-    Fact::Top(algorithms::top_k_by_vec(g, &list, TOP, |a, b| a.1.total_cmp(&b.1)))
+    Fact::Scores(algorithms::top_k_by_vec(g, &list, TOP, |a, b| a.1.total_cmp(&b.1)))
 }
 
 /// How many components there are, and how many vertices the largest has.
@@ -144,12 +125,12 @@ impl Input {
             Self::Weighted(graph) => {
                 let source = options.source.unwrap_or_else(|| graph.draw(g, options.seed.wrapping_add(trial as u64)));
                 let width = options.delta.unwrap_or_else(|| sssp::width(graph));
-                let (seconds, distances) = timed(g, |g| sssp::distances(g, graph, source, width));
+                let (seconds, distances) = clocked(g, |g| sssp::distances(g, graph, source, width));
                 let distances = distances?;
                 let [reached, longest, sum] = totals(g, &distances);
                 let is_right = is_checked.then(|| check::distances(g, graph, source, &distances));
                 let names = ["source", "reached", "longest distance", "sum of distances"];
-                let facts = names.into_iter().zip([source as u64, reached, longest, sum].map(Fact::Count)).collect();
+                let facts = names.into_iter().zip([source as u64, reached, longest, sum].map(Fact::from)).collect();
                 Ok(Answer { seconds, is_right, facts })
             }
             Self::Plain(graph) => match options.kernel {
@@ -161,23 +142,23 @@ impl Input {
                 Kernel::Bc => {
                     let drawn = |g: &mut Group| seeds(options.sources).map(|seed| graph.draw(g, seed)).collect();
                     let sources = options.source.map_or_else(|| drawn(g), |source| vec![source]);
-                    let (seconds, scores) = timed(g, |g| bc::scores(g, graph, &sources));
+                    let (seconds, scores) = clocked(g, |g| bc::scores(g, graph, &sources));
                     let is_right = is_checked.then(|| check::scores(g, graph, &sources, &scores));
                     let highest = highest(g, graph, scores.iter().copied());
-                    let facts = vec![("sources", Fact::Count(sources.len() as u64)), ("highest", highest)];
+                    let facts = vec![("sources", sources.len().into()), ("highest", highest)];
                     Ok(Answer { seconds, is_right, facts })
                 }
                 Kernel::Tc => {
-                    let (seconds, count) = timed(g, |g| tc::triangles(g, graph));
+                    let (seconds, count) = clocked(g, |g| tc::triangles(g, graph));
                     let count = count?;
                     let is_right = if is_checked { Some(tc::recount(g, graph)? == count) } else { None };
-                    Ok(Answer { seconds, is_right, facts: vec![("triangles", Fact::Count(count))] })
+                    Ok(Answer { seconds, is_right, facts: vec![("triangles", count.into())] })
                 }
                 Kernel::Cc => {
-                    let (seconds, labels) = timed(g, |g| cc::labels(g, graph));
+                    let (seconds, labels) = clocked(g, |g| cc::labels(g, graph));
                     let labels = labels?;
                     let is_right = is_checked.then(|| check::labels(g, graph, &labels));
-                    let [count, most] = components(g, graph, &labels).map(Fact::Count);
+                    let [count, most] = components(g, graph, &labels).map(Fact::from);
                     Ok(Answer { seconds, is_right, facts: vec![("components", count), ("largest", most)] })
                 }
                 Kernel::Pr | Kernel::Sssp => Ok(ranks(g, graph, options)),
@@ -187,24 +168,24 @@ impl Input {
 }
 
 fn search(g: &mut Group, graph: &Graph, source: usize, is_checked: bool) -> Answer {
-    let (seconds, parents) = timed(g, |g| bfs::search(g, graph, source));
+    let (seconds, parents) = clocked(g, |g| bfs::search(g, graph, source));
     let levels = check::levels(g, graph, source, &parents);
     let is_right =
         is_checked.then(|| levels.as_ref().is_some_and(|levels| check::parents(g, graph, source, &parents, levels)));
     let [reached, depth, sum] = totals(g, &levels.unwrap_or_default());
     let names = ["source", "reached", "depth", "sum of levels"];
-    let facts = names.into_iter().zip([source as u64, reached, depth, sum].map(Fact::Count)).collect();
+    let facts = names.into_iter().zip([source as u64, reached, depth, sum].map(Fact::from)).collect();
     Answer { seconds, is_right, facts }
 }
 
 fn ranks(g: &mut Group, graph: &Graph, options: &Options) -> Answer {
-    let (seconds, ranks) = timed(g, |g| pr::ranks(g, graph, options.tolerance, options.iterations));
+    let (seconds, ranks) = clocked(g, |g| pr::ranks(g, graph, options.tolerance, options.iterations));
     let is_right = (!options.unchecked).then(|| {
         // Where the iterations did not suffice, one more must at least change less than the last one did.
         pr::residual(g, graph, &ranks.scores) <= ranks.change.max(options.tolerance)
     });
     let highest = highest(g, graph, ranks.scores.iter().map(|&score| f64::from(score)));
-    let iterations = Fact::Count(ranks.iterations as u64);
-    let facts = vec![("iterations", iterations), ("change", Fact::Real(ranks.change)), ("highest", highest)];
+    let iterations = Fact::from(ranks.iterations);
+    let facts = vec![("iterations", iterations), ("change", ranks.change.into()), ("highest", highest)];
     Answer { seconds, is_right, facts }
 }

@@ -39,6 +39,18 @@ impl Kernel {
             Self::Tc => "tc",
         }
     }
+
+    /// What it is called among all programs.
+    pub(super) fn program(self) -> &'static str {
+        match self {
+            Self::Bfs => "gap bfs",
+            Self::Sssp => "gap sssp",
+            Self::Pr => "gap pr",
+            Self::Cc => "gap cc",
+            Self::Bc => "gap bc",
+            Self::Tc => "gap tc",
+        }
+    }
 }
 
 /// How edges are drawn.
@@ -107,9 +119,6 @@ pub struct Options {
     /// Do not check the answers.
     #[arg(long)]
     pub unchecked: bool,
-    /// Print an object of JSON for each trial.
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// How many edges may be drawn for each vertex.
@@ -146,7 +155,6 @@ impl Options {
             iterations: 20,
             trials: 1,
             unchecked: false,
-            json: false,
         }
     }
 }

@@ -1,34 +1,10 @@
-//! Numbers that look drawn and that everybody can work out: each is a function of a seed and of where it is needed.
+//! What is drawn for a graph: each number is a function of a seed and of where it is needed.
 
-/// Scatters the bits of a number; different numbers stay different.
-#[inline]
-pub(super) const fn mixed(number: u64) -> u64 {
-    let x = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ x >> 31
-}
+use crate::random::{Random, mix};
 
-/// One number after the other, for one purpose.
-pub(super) struct Random(u64);
-
-impl Random {
-    /// The numbers for the `at`-th of something.
-    pub(super) fn of(seed: u64, at: u64) -> Self {
-        Self(mixed(mixed(seed) ^ at))
-    }
-
-    #[inline]
-    pub(super) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mixed(self.0)
-    }
-
-    /// A number below `end`.
-    #[inline]
-    pub(super) fn below(&mut self, end: usize) -> usize {
-        (u128::from(self.next()) * end as u128 >> 64) as usize
-    }
+/// The numbers for the `at`-th of something.
+pub(super) fn drawn_for(seed: u64, at: u64) -> Random {
+    Random::new(mix(seed.wrapping_add(1)) ^ at)
 }
 
 /// The numbers of so many bits in another order, of which each can be asked for alone.
@@ -39,7 +15,8 @@ pub(super) struct Shuffle {
 
 impl Shuffle {
     pub(super) fn new(bits: u32, seed: u64) -> Self {
-        Self { bits, keys: [1, 2, 3, 4].map(|round| mixed(mixed(seed) ^ round)) }
+        let mut keys = drawn_for(seed, u64::MAX);
+        Self { bits, keys: [(); 4].map(|()| keys.next()) }
     }
 
     /// Where a number goes. Each step can be undone, so no two go to one place.

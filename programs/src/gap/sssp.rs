@@ -1,10 +1,10 @@
 #![doc = include_str!("../../docs/sssp.md")]
 
 use super::{
-    Trouble,
     graph::{NONE, Weighted},
     mail::Mail,
 };
+use crate::Trouble;
 use superstep::{Group, Min, Or};
 
 /// How wide buckets are where nobody says it: so that a vertex has a few edges that stay within its bucket.
@@ -46,7 +46,7 @@ pub fn distances(g: &mut Group, graph: &Weighted, source: usize, width: u32) -> 
         let is_long = search.is_long;
         let (next, is_long) = g.step(|s| (s.reduce(next, Min), s.reduce(is_long, Or)));
         if is_long {
-            return Err(Trouble::new("a distance has no room in 32 bits; give shorter edges"));
+            return Err(Trouble::from("a distance has no room in 32 bits; give shorter edges"));
         }
         if next == usize::MAX {
             return Ok(search.distances);

@@ -1,6 +1,7 @@
 #![doc = include_str!("../../docs/tc.md")]
 
-use super::{Trouble, graph::Graph};
+use super::graph::Graph;
+use crate::Trouble;
 use superstep::{Array, Block, Group, Sum, distributions::Irregular};
 
 /// How many triangles there are. Collective.
@@ -88,7 +89,7 @@ struct Part {
 impl Rows {
     fn new(g: &mut Group, graph: &Graph) -> Result<Self, Trouble> {
         if graph.is_directed() {
-            return Err(Trouble::new("triangles are counted in graphs whose edges lead both ways; use --symmetrize"));
+            return Err(Trouble::from("triangles are counted in graphs whose edges lead both ways; use --symmetrize"));
         }
         let (out, first) = (&graph.out, graph.vertices.first());
         let degrees: Vec<u32> = (0..out.here()).map(|place| out.degree(place) as u32).collect();

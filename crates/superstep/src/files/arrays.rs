@@ -172,7 +172,9 @@ pub(super) fn write<T: Element, D: Distribution, const N: usize>(
         }
     };
     if let Some(straight) = straight {
-        straight.iter().for_each(|Straight { first, values }| write(*first, values));
+        for Straight { first, values } in &straight {
+            write(*first, values);
+        }
     } else {
         let local = a.local();
         a.stretches(|offset, index, count| write(index, &local[offset..offset + count]));
