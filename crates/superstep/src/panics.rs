@@ -11,7 +11,7 @@ use fabric::Failure;
 use std::{
     any::{Any, TypeId},
     cell::{Cell, RefCell},
-    panic::{self, AssertUnwindSafe},
+    panic::{self, AssertUnwindSafe, Location},
     sync::Once,
     thread,
 };
@@ -20,6 +20,34 @@ thread_local! {
     static LAST: RefCell<Option<Noted>> = const { RefCell::new(None) };
     /// Whether nobody is to hear of a panic.
     static IS_SILENT: Cell<bool> = const { Cell::new(false) };
+    /// Where the call is that runs functions of the program.
+    static CALL: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
+}
+
+/// A call that sorts by functions of the program. The standard library panics where it sees that such a function is no
+/// order, at a line that says nothing to the program; so a panic says the line of the call as well.
+pub(crate) struct Call {
+    outer: Option<&'static Location<'static>>,
+}
+
+impl Call {
+    pub(crate) fn at(site: &'static Location<'static>) -> Self {
+        Self { outer: CALL.replace(Some(site)) }
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        CALL.set(self.outer);
+    }
+}
+
+/// A place, and that of the call in which it is.
+fn place_in_call(location: &Location<'_>) -> String {
+    match CALL.get().map(place) {
+        Some(call) if call != place(location) => format!("{}, in the call at {call}", place(location)),
+        _ => place(location),
+    }
 }
 
 /// What the hook has seen of a panic.
@@ -52,7 +80,7 @@ pub(crate) fn note_places() {
             }
             if let Some(location) = info.location().filter(|_| fabric::threads::is_processor()) {
                 let (what, text) = said(info.payload());
-                let noted = Noted { what, text: text.map(ToOwned::to_owned), place: place(location) };
+                let noted = Noted { what, text: text.map(ToOwned::to_owned), place: place_in_call(location) };
                 LAST.with_borrow_mut(|last| *last = Some(noted));
             }
             before(info);

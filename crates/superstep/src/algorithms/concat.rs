@@ -2,7 +2,7 @@
 
 use super::{
     line::line_up,
-    runs::{check, starts_of},
+    runs::{check, enter, starts_of},
 };
 use crate::{
     engine::{Any, Element, Group, Value},
@@ -36,11 +36,15 @@ const SHORT: usize = 16;
 /// If another group made one of the arrays, or if one is borrowed for writing.
 #[track_caller]
 pub fn concat<T: Element, D: Distribution>(g: &mut Group, arrays: &[&Array<T, D>]) -> Array<T, Block> {
-    let check_all = |g: &Group, site: &Location<'_>| arrays.iter().for_each(|a| check(g, *a, site));
-    check_all(g, Location::caller());
+    let site = Location::caller();
+    for a in arrays {
+        enter(g, *a, site);
+    }
     let starts = starts_of(arrays.iter().map(|a| a.len()));
     let all = g.array::<T, Block>(starts[arrays.len()]);
-    check_all(g, Location::caller());
+    for a in arrays {
+        check(g, *a, site);
+    }
     g.step(|s| {
         let (mut places, mut values) = (Vec::new(), Vec::new());
         for (a, first) in arrays.iter().zip(&starts) {

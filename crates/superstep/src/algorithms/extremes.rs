@@ -3,7 +3,7 @@
 use super::{
     key::Key,
     order::{By, ByKey, Natural, Order},
-    runs::{Run, check, run_of},
+    runs::{Run, check, enter, run_of},
 };
 use crate::{
     engine::{AsElements, AsValue, Codec, Element, Group, Sum, Value},
@@ -82,7 +82,7 @@ fn arg_max_array<T: Element, D: Distribution>(
     a: &Array<T, D>,
     order: &impl Order<T>,
 ) -> Option<(usize, T)> {
-    check(g, a, Location::caller());
+    enter(g, a, Location::caller());
     let mut mine = None;
     a.forall(|index, value| keep_larger(&mut mine, (index, value), order));
     let largest = largest_of_all::<T, AsElements>(g, mine, order);

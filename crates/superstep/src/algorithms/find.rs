@@ -1,6 +1,6 @@
 //! The first element that a function looks for.
 
-use super::runs::check;
+use super::runs::{check, enter};
 use crate::{
     engine::{Element, Group, Min, Sum},
     memory::{Array, Distribution},
@@ -43,7 +43,7 @@ pub fn find_first<T: Element, D: Distribution>(
     a: &Array<T, D>,
     mut is_one: impl FnMut(&T) -> bool,
 ) -> Option<usize> {
-    check(g, a, Location::caller());
+    enter(g, a, Location::caller());
     let mut mine = None;
     {
         let local = a.local();

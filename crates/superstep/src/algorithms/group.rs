@@ -8,12 +8,13 @@ use super::{
     order::{ByFirst, Natural, Ties},
     random::mixed,
     reduce::apply,
-    runs::{ArrayRun, Run, agree_lens, array_of_runs, array_starts, bring, check, check_lens, declare, run_of},
+    runs::{ArrayRun, Run, agree_lens, array_of_runs, array_starts, bring, check, check_lens, declare, enter, run_of},
     spread::{cut_at, draw, joined, split},
 };
 use crate::{
     engine::{AsElements, AsValue, Codec, Combine, Element, Group, Value, type_hash},
     memory::{Array, Distribution, Irregular},
+    panics::Call,
 };
 use std::{any::type_name, panic::Location};
 
@@ -150,6 +151,7 @@ where
     WV: Codec<Vec<V>>,
 {
     let site = Location::caller();
+    let _call = Call::at(site);
     let words = format!("groups that are combined by {}", type_name::<C>());
     declare(g, [type_hash::<C>(), op.mark()], words, site);
     let (keys, values): (Vec<K>, Vec<V>) = g.operate(site, || combined(rows, &op)).into_iter().unzip();
@@ -231,8 +233,8 @@ pub(super) fn columns<'a, A: Element, B: Element, D: Distribution, E: Distributi
     (a, b): (&'a Array<A, D>, &'a Array<B, E>),
 ) -> (ArrayRun<'a, A, D>, ArrayRun<'a, B, E>) {
     let site = Location::caller();
-    check(g, a, site);
-    check(g, b, site);
+    enter(g, a, site);
+    enter(g, b, site);
     check_lens(g, what, [a.len(), b.len()], site);
     let here = run_of(g, a);
     let starts = array_starts(g, a);

@@ -11,6 +11,7 @@ use super::{
 use crate::{
     engine::{AsElements, AsValue, Codec, Element, Group, Value},
     memory::{Array, Distribution, Irregular},
+    panics::Call,
 };
 use std::panic::Location;
 
@@ -49,7 +50,9 @@ where
     B: Clone + Send + 'static,
     W: Codec<Vec<K>> + Codec<Vec<A>> + Codec<Vec<B>>,
 {
-    let (left, right, site) = (by_key(left), by_key(right), Location::caller());
+    let site = Location::caller();
+    let _call = Call::at(site);
+    let (left, right) = (by_key(left), by_key(right));
     if g.size() == 1 {
         return paired(left, right, make);
     }

@@ -1,6 +1,6 @@
 //! An array of what a function makes of elements.
 
-use super::runs::{check, refuse};
+use super::runs::{check, enter, refuse};
 use crate::{
     engine::{Element, Group},
     error::ErrorKind,
@@ -35,7 +35,7 @@ pub fn map<T: Element, U: Element, D: Distribution, const N: usize>(
     a: &Array<T, D, N>,
     mut f: impl FnMut(&T) -> U,
 ) -> Array<U, D, N> {
-    check(g, a, Location::caller());
+    enter(g, a, Location::caller());
     let out = g.array_with(a.shape(), a.distribution().clone());
     check(g, a, Location::caller());
     {
@@ -78,8 +78,8 @@ pub fn zip_map<T: Element, U: Element, R: Element, D: Distribution, E: Distribut
     mut f: impl FnMut(&T, &U) -> R,
 ) -> Array<R, D, N> {
     let site = Location::caller();
-    check(g, a, site);
-    check(g, b, site);
+    enter(g, a, site);
+    enter(g, b, site);
     if a.shape() != b.shape() {
         let what = format!("arrays of shape {:?} and {:?} to be mapped together", a.shape(), b.shape());
         refuse(g, ErrorKind::BadLength, &what, site);

@@ -25,11 +25,14 @@
 //!
 //! # Contract
 //!
-//! 1. All of them are collective: every member of the group calls them at the same place, with the same arrays.
+//! 1. All of them are collective: every member of the group calls them at the same place, with the same arrays. Arrays
+//!    that differ are an error (`DeclMismatch`).
 //! 2. The result is what plain sequential code makes of the whole list. Sums of floats are grouped in a way that
 //!    depends on the number of processors and on the distribution alone, so they have the same bits in every run and
 //!    on every fabric.
-//! 3. Functions of the program depend on their arguments alone. Operators are associative and need not commute.
+//! 3. Functions of the program depend on their arguments alone. Operators are associative and need not commute. What
+//!    compares says a total order. What is sorted by a function that does not may come in any order, have values twice
+//!    or lack some; where that is seen, it is a panic that names the line of the call.
 //! 4. What is wrong about a call is an error on all members, before anything was changed.
 //! 5. A member that has left has no part in a call. The vectors of those who stay are the list, and an array of which
 //!    an owner is missing is refused (`Departed`).

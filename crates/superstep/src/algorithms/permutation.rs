@@ -18,15 +18,21 @@ use std::panic::Location;
 /// depend on who has which, and the numbers can be told from what they drew.
 #[track_caller]
 fn drawn(g: &mut Group, len: usize, seed: u64) -> (Vec<usize>, Starts) {
-    declare(g, [len as u64, seed], format!("a permutation of {len} by seed {seed}"), Location::caller());
+    let site = Location::caller();
+    declare(g, [len as u64, seed], format!("a permutation of {len} by seed {seed}"), site);
     let (first, second) = (mixed(seed), mixed(seed ^ u64::MAX));
     let (starts, me) = (even_starts(len, g.size()), g.rank());
     let draw = |number: usize| mixed(mixed(number as u64 ^ first) ^ second);
-    let keys: Vec<u64> = (starts[me]..starts[me + 1]).map(draw).collect();
+    let (mine, mut keys) = (starts[me]..starts[me + 1], Vec::<u64>::new());
+    if !fabric::try_make_room(&mut keys, mine.len()) {
+        let what = format!("a permutation of {len}: there is no memory for {} numbers of rank {me}", mine.len());
+        refuse(g, ErrorKind::OutOfMemory, &what, site);
+    }
+    keys.extend(mine.map(draw));
     let (keys, starts) = sorted::<u64, AsElements>(g, keys, &Natural, Ties::Free);
     if starts[g.size()] < len {
         let what = format!("a member has left, and with it a part of a permutation of {len}");
-        refuse(g, ErrorKind::Departed, &what, Location::caller());
+        refuse(g, ErrorKind::Departed, &what, site);
     }
     let number = |key: u64| (unmixed(unmixed(key) ^ second) ^ first) as usize;
     (keys.into_iter().map(number).collect(), starts)
@@ -54,7 +60,7 @@ fn drawn(g: &mut Group, len: usize, seed: u64) -> (Vec<usize>, Starts) {
 ///
 /// # Panics
 ///
-/// If `len` or `seed` differs between members.
+/// If `len` or `seed` differs between members, or if there is no memory for so many numbers (`OutOfMemory`).
 #[track_caller]
 pub fn random_permutation(g: &mut Group, len: usize, seed: u64) -> Array<usize, Block> {
     let (numbers, starts) = drawn(g, len, seed);

@@ -1,7 +1,7 @@
 //! Dealing elements out evenly.
 
 use super::{
-    runs::{check, starts_of},
+    runs::{check, enter, starts_of},
     spread,
 };
 use crate::{
@@ -32,7 +32,7 @@ use std::panic::Location;
 /// If another group made the array, or if it is borrowed for writing.
 #[track_caller]
 pub fn rebalance<T: Element, D: Distribution>(g: &mut Group, a: &Array<T, D>) -> Array<T, Block> {
-    check(g, a, Location::caller());
+    enter(g, a, Location::caller());
     let even = g.array::<T, Block>(a.len());
     check(g, a, Location::caller());
     g.step(|s| s.assign(&even, a));

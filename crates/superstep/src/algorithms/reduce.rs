@@ -1,6 +1,6 @@
 //! One value of all elements.
 
-use super::runs::{Run, check, part_of, run_of};
+use super::runs::{Run, check, enter, part_of, run_of};
 use crate::{
     engine::{Combine, Element, Group, Rule, Sum, Value, fold_into},
     memory::{Array, Distribution},
@@ -130,7 +130,7 @@ pub fn count<T: Element, D: Distribution, const N: usize>(
     a: &Array<T, D, N>,
     mut is_one: impl FnMut(&T) -> bool,
 ) -> usize {
-    check(g, a, Location::caller());
+    enter(g, a, Location::caller());
     let mut mine = 0;
     {
         let local = a.local();

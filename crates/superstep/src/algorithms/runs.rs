@@ -16,7 +16,7 @@ pub(super) type Starts = Vec<usize>;
 /// The runs of a list that is dealt out in blocks of ⌈len / p⌉.
 pub(super) fn even_starts(len: usize, size: usize) -> Starts {
     let block = len.div_ceil(size);
-    (0..=size).map(|rank| (rank * block).min(len)).collect()
+    (0..=size).map(|rank| rank.saturating_mul(block).min(len)).collect()
 }
 
 /// The runs of these lengths.
@@ -113,10 +113,19 @@ pub(super) fn check<T: Element, D: Distribution, const N: usize>(g: &Group, a: &
     outcome.unwrap_or_else(|error| error.raise());
 }
 
+/// Looks at an array as [`check`] does where a call begins, and sees to it that the call is about this one on all members.
+pub(super) fn enter<T: Element, D: Distribution, const N: usize>(g: &Group, a: &Array<T, D, N>, site: &Location<'_>) {
+    check(g, a, site);
+    // Where nobody else is there may be no boundary that takes it.
+    if g.size() > 1 {
+        a.declare(g.core(), site);
+    }
+}
+
 /// The run of this processor: its part, where the array lies in order, else a block that is brought with one step.
 #[track_caller]
 pub(super) fn run_of<'a, T: Element, D: Distribution>(g: &mut Group, a: &'a Array<T, D>) -> ArrayRun<'a, T, D> {
-    check(g, a, Location::caller());
+    enter(g, a, Location::caller());
     if a.is_in_order() {
         return ArrayRun::Here(a);
     }
@@ -134,7 +143,7 @@ pub(super) fn bring<T: Element, D: Distribution>(g: &mut Group, a: &Array<T, D>,
 /// What this processor owns, whatever its place in the array.
 #[track_caller]
 pub(super) fn part_of<'a, T: Element, D: Distribution>(g: &Group, a: &'a Array<T, D>) -> ArrayRun<'a, T, D> {
-    check(g, a, Location::caller());
+    enter(g, a, Location::caller());
     if a.is_in_order() {
         return ArrayRun::Here(a);
     }

@@ -2,7 +2,7 @@
 
 use super::{
     reduce::apply,
-    runs::{Run, agree_lens, array_starts, bring, check, check_lens, put_runs, run_of},
+    runs::{Run, agree_lens, array_starts, bring, check, check_lens, enter, put_runs, run_of},
 };
 use crate::{
     engine::{Combine, Element, Group, Value},
@@ -96,7 +96,7 @@ pub fn segmented_scan<T: Element + Value, D: Distribution, E: Distribution, C: C
     op: C,
 ) -> Array<T, D> {
     let site = Location::caller();
-    check(g, heads, site);
+    enter(g, heads, site);
     check_lens(g, "values and heads of a segmented scan", [a.len(), heads.len()], site);
     let mut values = run_of(g, a).into_vec();
     let starts = array_starts(g, a);

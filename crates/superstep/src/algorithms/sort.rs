@@ -13,6 +13,7 @@ use super::{
 use crate::{
     engine::{AsElements, AsValue, Codec, Element, Group, Value},
     memory::{Array, Distribution},
+    panics::Call,
 };
 use std::{cmp::Ordering, ops::Range, panic::Location};
 
@@ -96,6 +97,7 @@ fn sorted_lists<T: Clone + 'static>(
 /// Sorts an array where it is.
 #[track_caller]
 fn sort_array<T: Element, D: Distribution>(g: &mut Group, a: &Array<T, D>, order: &impl Order<T>, ties: Ties) {
+    let _call = Call::at(Location::caller());
     let run = match ties {
         Ties::Kept => run_of(g, a),
         Ties::Free => part_of(g, a),
@@ -134,6 +136,7 @@ fn sort_array<T: Element, D: Distribution>(g: &mut Group, a: &Array<T, D>, order
 /// Sorts a vector of each processor.
 #[track_caller]
 fn sort_run<T: Value>(g: &mut Group, values: Vec<T>, order: &impl Order<T>, ties: Ties) -> Vec<T> {
+    let _call = Call::at(Location::caller());
     let (mine, starts) = sorted::<T, AsValue>(g, values, order, ties);
     even_out::<T, AsValue>(g, &starts, mine)
 }

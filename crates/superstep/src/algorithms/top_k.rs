@@ -8,6 +8,7 @@ use super::{
 use crate::{
     engine::{AsElements, AsValue, Codec, Element, Group, Value},
     memory::{Array, Distribution},
+    panics::Call,
 };
 use std::{cmp::Ordering, panic::Location};
 
@@ -44,6 +45,7 @@ fn top_k_run<T: Clone + Send + 'static, W: Codec<Vec<T>>>(
     order: &impl Order<T>,
 ) -> Vec<T> {
     let site = Location::caller();
+    let _call = Call::at(site);
     declare(g, [k as u64], format!("the {k} largest"), site);
     let mine = run.with(|values| largest(values, k, order));
     let lists = g.step(|s| s.collect_lists::<T, W>(mine, site));

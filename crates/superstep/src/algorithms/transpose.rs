@@ -1,6 +1,6 @@
 //! Rows that become columns.
 
-use super::runs::{check, even_starts, refuse};
+use super::runs::{check, enter, even_starts, refuse};
 use crate::{
     engine::{AsValue, Element, Group, Value},
     error::ErrorKind,
@@ -35,7 +35,7 @@ const SIDE: usize = 32;
 /// If another group made the array, or if it is borrowed for writing.
 #[track_caller]
 pub fn transpose<T: Element, D: Distribution>(g: &mut Group, a: &Array<T, D, 2>) -> Array<T, D, 2> {
-    check(g, a, Location::caller());
+    enter(g, a, Location::caller());
     let [rows, columns] = a.shape();
     let out = g.array_with([columns, rows], a.distribution().resized(columns, g.size()));
     check(g, a, Location::caller());

@@ -10,6 +10,7 @@ use super::{
 use crate::{
     engine::{AsElements, AsValue, Codec, Element, Group, Value},
     memory::{Array, Distribution, Irregular},
+    panics::Call,
 };
 use std::panic::Location;
 
@@ -26,6 +27,7 @@ fn unique_run<T: Clone + Send + 'static, W: Codec<Vec<T>>>(
     mut values: Vec<T>,
     order: &impl Order<T>,
 ) -> Vec<T> {
+    let _call = Call::at(Location::caller());
     unique_here(&mut values, order);
     if g.size() > 1 {
         let (len, samples) = (values.len(), draw(g, &values.as_slice()));

@@ -3,10 +3,13 @@
 use crate::{
     SEVERAL,
     algorithms::{FEW, array_of, drawn},
-    check, failing,
+    check,
+    containers::mixed,
+    failing,
     leaving::inside,
     on_sizes,
 };
+use std::{cell::Cell, cmp::Ordering};
 use superstep::{
     Array, Block, Checked, Combine, Cyclic, ErrorKind, Group, Max, Same, Sum,
     algorithms::{self, Key},
@@ -117,6 +120,63 @@ fn an_algorithm_refuses_an_array_of_which_an_owner_leaves() {
     );
 }
 
+/// X2: nobody makes one result of the parts of several arrays.
+#[test]
+fn members_call_an_algorithm_on_the_same_array() {
+    for (number, call) in ON_ARRAYS.into_iter().enumerate() {
+        failing(
+            &[2, 3],
+            |g| {
+                let heads = g.array::<u8, Block>(40);
+                let [a, b] = [(), ()].map(|()| array_of(g, Block::new(), &drawn(40)));
+                call(g, if g.is_leader() { &a } else { &b }, &heads);
+            },
+            |context, error| {
+                assert_eq!(error.kind(), ErrorKind::DeclMismatch, "call {number}, {context}: {error}");
+                check(&error, ErrorKind::DeclMismatch, &["a call on the array [40] of u64", file!()]);
+            },
+        );
+    }
+}
+
+/// The standard library sees it, at a line of its own.
+#[test]
+fn a_function_that_is_no_order_is_an_error_with_the_line_of_the_call() {
+    let calls: [fn(&mut Group, Vec<u64>, &dyn Fn() -> Ordering); 3] = [
+        |g, list, any| drop(algorithms::sort_by_vec(g, list, |_, _| any())),
+        |g, list, any| drop(algorithms::top_k_by_vec(g, &list, list.len(), |_, _| any())),
+        |g, list, any| {
+            let a = array_of(g, Block::new(), &list);
+            algorithms::sort_unstable_by(g, &a, |_, _| any());
+        },
+    ];
+    for call in calls {
+        failing(
+            &[1, 2, 3],
+            |g| {
+                let asked = Cell::new(0);
+                let any = || {
+                    asked.set(asked.get() + 1);
+                    if mixed(asked.get()).is_multiple_of(2) { Ordering::Less } else { Ordering::Greater }
+                };
+                call(g, drawn(3000), &any);
+            },
+            |_, error| check(&error, ErrorKind::Panicked, &["total order", "in the call at", file!()]),
+        );
+    }
+}
+
+#[test]
+fn a_permutation_that_has_no_room_is_refused() {
+    let calls: [fn(&mut Group); 2] = [
+        |g| drop(algorithms::random_permutation(g, usize::MAX, 1)),
+        |g| drop(algorithms::random_permutation_vec(g, usize::MAX, 1)),
+    ];
+    for call in calls {
+        failing(&[1, 2, 3], call, |_, error| check(&error, ErrorKind::OutOfMemory, &["a permutation of", file!()]));
+    }
+}
+
 /// X1: the line that the program called at, and not one of the library.
 #[test]
 fn a_borrow_that_is_held_is_refused_at_the_line_of_the_call() {
@@ -199,7 +259,7 @@ fn members_combine_groups_and_entries_by_the_same_operator() {
 struct Own(u32);
 
 impl Key for Own {
-    fn order(&self, other: &Self) -> std::cmp::Ordering {
+    fn order(&self, other: &Self) -> Ordering {
         self.0.cmp(&other.0)
     }
 }

@@ -96,3 +96,20 @@ fn a_product_names_the_line_of_its_call_where_a_borrow_is_held() {
         |_, error| check(&error, ErrorKind::StillBorrowed, &[file!()]),
     );
 }
+
+/// X1: the same for a vertex that is not here.
+#[test]
+fn a_place_without_a_vertex_is_an_error_at_the_line_of_the_call() {
+    let calls: [fn(&Graph<Block>); 3] =
+        [|graph| _ = graph.neighbours(1000), |graph| _ = graph.degree(1000), |graph| _ = graph.number(1000)];
+    for call in calls {
+        failing(
+            &[1, 2, 3],
+            |g| {
+                let x = g.array::<u64, Block>(8);
+                call(&g.sparse_graph_rows(&x, |v| [v]));
+            },
+            |_, error| check(&error, ErrorKind::Panicked, &["1000", file!()]),
+        );
+    }
+}

@@ -55,6 +55,7 @@ impl<D: Distribution, E: Distribution> Pattern<D, E> {
     }
 
     /// Where the entries of a row stand.
+    #[track_caller]
     pub(super) fn row(&self, place: usize) -> Range<usize> {
         self.starts[place]..self.starts[place + 1]
     }

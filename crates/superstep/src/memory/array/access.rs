@@ -372,6 +372,12 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
         }
     }
 
+    /// Notes that a call at `site` is about this array; the next boundary sees whether it is for all members.
+    pub(crate) fn declare(&self, core: &Core, site: &Location<'_>) {
+        let words = format!("a call on the {}", self.part.describe());
+        core.declare_call([u64::from(self.core.number)], &words, site);
+    }
+
     /// Refuses a group that did not make it.
     pub(crate) fn check_group(&self, core: &Core, site: &Location<'_>) -> Result {
         if std::ptr::eq(core, &raw const **self.core) {
