@@ -113,8 +113,8 @@ pub(super) fn check<T: Element, D: Distribution, const N: usize>(g: &Group, a: &
     outcome.unwrap_or_else(|error| error.raise());
 }
 
-/// Looks at an array as [`check`] does where a call begins, and notes that the call is about this one: on all members, or
-/// the next boundary says so.
+/// Looks at an array as [`check`] does, where a call begins, and notes that the call is about this one. If it is not on
+/// all members, the next boundary says so.
 pub(super) fn enter<T: Element, D: Distribution, const N: usize>(g: &Group, a: &Array<T, D, N>, site: &Location<'_>) {
     check(g, a, site);
     // Where nobody else is there may be no boundary that takes it.

@@ -374,8 +374,10 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
 
     /// Notes that a call at `site` is about this array; the next boundary sees whether it is for all members.
     pub(crate) fn declare(&self, core: &Core, site: &Location<'_>) {
-        let words = format!("a call on the {}", self.part.describe());
-        core.declare_call([u64::from(self.core.number)], &words, site);
+        // Several may have been made at one line; the number tells them apart.
+        let number = self.core.number;
+        let words = format!("a call on the {}, number {number}", self.part.describe());
+        core.declare_call([u64::from(number)], &words, site);
     }
 
     /// Refuses a group that did not make it.
