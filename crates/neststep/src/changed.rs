@@ -1,8 +1,9 @@
-//! Which names are bound inside of a step, and which of those around it are changed.
+//! Which names are bound inside of a step, and which of those around it are changed or given away.
 
 use crate::{
     forms::{assigns, bound, is_pure, macro_arguments},
-    names::base_of,
+    names::{base_of, name_of},
+    wants::arguments as requested,
 };
 use proc_macro2::Ident;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,20 +23,43 @@ impl<'ast> Visit<'ast> for Bindings {
 
 /// The variables from outside of a block that are changed in it, each with one of the places.
 pub(crate) fn changed(block: &Block) -> BTreeMap<String, Ident> {
-    let mut changed = Changed { found: BTreeMap::new(), bound: Vec::new() };
+    let mut changed = Changed::default();
     changed.visit_block(block);
     changed.found
 }
 
+/// The variables from outside of a block that are given away in it, so that it would work once only.
+pub(crate) fn given_away(block: &Block) -> BTreeMap<String, Ident> {
+    let mut changed = Changed { takes: true, ..Changed::default() };
+    changed.visit_block(block);
+    changed.found
+}
+
+#[derive(Default)]
 struct Changed {
     found: BTreeMap<String, Ident>,
     /// What is bound at the place at hand.
     bound: Vec<String>,
+    /// Whether it looks for what is given away, and not for what is changed.
+    takes: bool,
 }
 
 impl Changed {
     fn bind(&mut self, pattern: &Pat) {
         self.bound.extend(bound(pattern).iter().map(ToString::to_string));
+    }
+
+    fn find(&mut self, name: &Ident) {
+        if !self.bound.contains(&name.to_string()) {
+            self.found.entry(name.to_string()).or_insert_with(|| name.clone());
+        }
+    }
+
+    /// Notes a variable that stands for itself, where its value is taken.
+    fn take(&mut self, value: &Expr) {
+        if let Some(name) = name_of(value).filter(|_| self.takes) {
+            self.find(name);
+        }
     }
 
     /// Bindings in here are gone behind it.
@@ -53,6 +77,9 @@ impl<'ast> Visit<'ast> for Changed {
 
     fn visit_local(&mut self, local: &'ast syn::Local) {
         visit::visit_local(self, local);
+        if let Some(init) = &local.init {
+            self.take(&init.expr);
+        }
         self.bind(&local.pat);
     }
 
@@ -72,6 +99,7 @@ impl<'ast> Visit<'ast> for Changed {
 
     fn visit_expr_for_loop(&mut self, looping: &'ast syn::ExprForLoop) {
         self.visit_expr(&looping.expr);
+        self.take(&looping.expr);
         self.scope(|changed| {
             changed.bind(&looping.pat);
             changed.visit_block(&looping.body);
@@ -99,23 +127,35 @@ impl<'ast> Visit<'ast> for Changed {
 
     fn visit_expr(&mut self, expr: &'ast Expr) {
         let target = match expr {
+            _ if self.takes => None,
             Expr::Assign(assign) => base_of(&assign.left),
             Expr::Binary(binary) if assigns(&binary.op) => base_of(&binary.left),
             Expr::MethodCall(call) if !is_pure(&call.method) => base_of(&call.receiver),
             _ => None,
         };
-        if let Some(name) = target
-            && !self.bound.contains(&name.to_string())
-        {
-            self.found.entry(name.to_string()).or_insert_with(|| name.clone());
+        if let Some(name) = target {
+            self.find(name);
+        }
+        match expr {
+            Expr::Assign(assign) => self.take(&assign.right),
+            Expr::Call(call) => call.args.iter().for_each(|argument| self.take(argument)),
+            Expr::Tuple(tuple) => tuple.elems.iter().for_each(|part| self.take(part)),
+            Expr::MethodCall(call) => {
+                call.args.iter().for_each(|argument| self.take(argument));
+                if call.method.to_string().starts_with("into_") {
+                    self.take(&call.receiver);
+                }
+            }
+            _ => {}
         }
         visit::visit_expr(self, expr);
     }
 
     fn visit_macro(&mut self, mac: &'ast syn::Macro) {
         let mut inner = BTreeMap::new();
-        for argument in macro_arguments(mac).unwrap_or_default() {
-            let mut changed = Changed { found: std::mem::take(&mut inner), bound: self.bound.clone() };
+        for argument in macro_arguments(mac).or_else(|| requested(mac)).unwrap_or_default() {
+            let (found, bound) = (std::mem::take(&mut inner), self.bound.clone());
+            let mut changed = Changed { found, bound, takes: self.takes };
             changed.visit_expr(&argument);
             inner = changed.found;
         }

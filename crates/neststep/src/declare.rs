@@ -2,6 +2,7 @@
 
 use crate::{
     access::Scan,
+    elements::lent,
     forms::collect_words,
     jumps::lead_out,
     lower::{Lower, at, call as call_of, with},
@@ -136,6 +137,8 @@ impl Lower<'_> {
             }
             ("update", Some((name, at))) if call.args.len() == 2 => {
                 let value = self.lowered(&call.args[1]);
+                let is_section = at.iter().any(|at| section(at).is_some());
+                let value = if is_section { lent(&value, call.args[1].span()) } else { value };
                 let tokens = self.write(name, &at, &value, false, span);
                 *expr = Expr::Verbatim(tokens);
             }

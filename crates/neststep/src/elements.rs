@@ -13,6 +13,11 @@ use syn::{
     visit_mut::{self, VisitMut},
 };
 
+/// A value that is lent, where it stands.
+pub(crate) fn lent(value: &TokenStream, span: Span) -> TokenStream {
+    quote_spanned!(at(span)=> &(#value))
+}
+
 impl Lower<'_> {
     pub(crate) fn place(&mut self, name: &Ident, dist: &Dist, at: &[&Expr]) -> TokenStream {
         if at.len() != dist.dims() {
@@ -123,7 +128,7 @@ impl Lower<'_> {
             if leaf.is_none() {
                 self.error(span, "a section is written outside of any step; write it in a step's body");
             }
-            return call(port, "assign_section", span, quote!(#name, #part, &(#value)[..]));
+            return call(port, "assign_section", span, quote!(#name, #part, #value));
         }
         if is_visited
             && at.len() == 1
@@ -217,14 +222,20 @@ impl Lower<'_> {
             let added = contribution(&dist.op, &assign.left, &assign.right);
             let value = added.unwrap_or(&assign.right);
             // As in Rust, what is assigned is evaluated before the place; a section is handed over where it lies.
-            let is_first = !is_plain(value) && at.iter().all(|at| section(at).is_none());
+            let is_section = at.iter().any(|at| section(at).is_some());
+            let is_first = !is_plain(value) || !at.iter().all(|at| is_plain(at));
             let value = self.lowered(value);
             let (name, at): (_, Vec<Expr>) = (name.clone(), at.into_iter().cloned().collect());
             let at: Vec<&Expr> = at.iter().collect();
-            let tokens = if is_first {
+            let tokens = if is_first && is_section {
+                let write = self.write(&name, &at, &quote!(__value), false, span);
+                let value = lent(&value, assign.right.span());
+                quote_spanned!(self::at(span)=> match #value { __value => #write })
+            } else if is_first {
                 let write = self.write(&name, &at, &quote!(__value), added.is_some(), span);
                 quote_spanned!(self::at(span)=> { let __value = #value; #write; })
             } else {
+                let value = if is_section { lent(&value, assign.right.span()) } else { value };
                 self.write(&name, &at, &value, added.is_some(), span)
             };
             *expr = Expr::Verbatim(tokens);
@@ -247,7 +258,8 @@ impl Lower<'_> {
                 return;
             }
             let value = self.lowered(&assign.right);
-            *expr = Expr::Verbatim(quote_spanned!(at(span)=> #base[#part].copy_from_slice(&(#value)[..])));
+            let value = lent(&value, assign.right.span());
+            *expr = Expr::Verbatim(quote_spanned!(at(span)=> ::superstep::neststep::copy(&mut #base[#part], #value)));
             return;
         }
         if let Some(name) = self.volatile(&assign.left) {

@@ -6,7 +6,7 @@
 
 use crate::{
     access::Uses,
-    changed::changed,
+    changed::{changed, given_away},
     forms::{
         assigns, bound, collect_words, contribution, is_own_op, is_pure, is_visited, macro_arguments, redistribution,
         section_parts,
@@ -80,7 +80,7 @@ pub(crate) fn inspector(
             if !slicer.errors.is_empty() {
                 return Err(slicer.errors);
             }
-            let copies = slicer.copies(body, &words);
+            let copies = slicer.copies(body, &code, &words);
             let mut looked = BTreeSet::new();
             looks(code.clone(), &mut looked);
             return Ok(Inspector { code: quote!(#copies #code), arrays: slicer.arrays, words, looks: looked });
@@ -90,13 +90,17 @@ pub(crate) fn inspector(
 }
 
 impl Slicer<'_> {
-    /// Variables that the inspector changes, as copies of what they are before the step.
-    fn copies(&self, body: &Block, words: &BTreeSet<String>) -> TokenStream {
+    /// Variables that the inspector changes or gives away, as copies of what they are before the step.
+    fn copies(&self, body: &Block, code: &TokenStream, words: &BTreeSet<String>) -> TokenStream {
         let mut copies = TokenStream::new();
-        for (name, word) in &changed(body) {
+        let mut given = syn::parse2::<Block>(quote!({ #code })).map(|code| given_away(&code)).unwrap_or_default();
+        given.retain(|name, _| self.facts.private.is_bound(name));
+        let mut all = changed(body);
+        all.extend(given.clone());
+        for (name, word) in &all {
             let is_shared = self.facts.names.contains_key(name);
             if words.contains(name) && !is_shared && !self.facts.unknown.contains_key(name) {
-                copies.extend(if self.facts.private.is_changed(name) {
+                copies.extend(if self.facts.private.is_changed(name) || given.contains_key(name) {
                     let copy = quote_spanned!(word.span()=> ::core::clone::Clone::clone(&#word));
                     quote!(#[allow(unused_mut)] let mut #word = #copy;)
                 } else {

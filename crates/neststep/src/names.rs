@@ -158,6 +158,19 @@ pub(crate) struct Replica {
     pub(crate) level: usize,
 }
 
+/// Types that a register holds.
+const NUMBERS: [&str; 16] = [
+    "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64", "bool",
+    "char",
+];
+
+impl Replica {
+    /// Whether it is a single number.
+    pub(crate) fn is_number(&self) -> bool {
+        !self.is_array && NUMBERS.contains(&self.ty.to_string().as_str())
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
     Dist(Dist),

@@ -13,7 +13,7 @@ use crate::{
     private::Private,
     sugar::write_out,
 };
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::quote;
 use std::collections::{BTreeSet, HashMap};
 use syn::{
@@ -26,6 +26,7 @@ use syn::{
 /// A step without subgroups.
 #[derive(Debug)]
 pub(crate) struct Leaf {
+    pub(crate) span: Span,
     pub(crate) uses: Uses,
     pub(crate) inspector: Option<Inspector>,
     pub(crate) combine: Vec<Combine>,
@@ -338,6 +339,7 @@ impl Planner<'_> {
 
     fn leaf(&mut self, step: &ExprBlock, asked: Vec<String>) {
         let Some(number) = number(step) else { return };
+        let span = attribute(&step.attrs, "__step").map_or_else(Span::call_site, |attribute| attribute.path().span());
         let combine = self.combine(step);
         let mut uses = self.scan(|scan| scan.visit_block(&step.block));
         self.plan.errors.append(&mut uses.errors);
@@ -377,15 +379,12 @@ impl Planner<'_> {
                 "`{name}` belongs to the group around this nesting step, and only that group moves its elements; begin \
                  the nesting step with `sh part: [T]</> = import({name}[..]);`, and end it with `export(part);`"
             );
-            self.plan.errors.push(Error::new(
-                crate::names::attribute(&step.attrs, "__step").expect("it is a step").path().span(),
-                message,
-            ));
+            self.plan.errors.push(Error::new(span, message));
         }
         // A mirror in this step is for the next one.
         self.mirrored =
             uses.arrays.iter().filter(|(_, array)| array.is_mirrored).map(|(name, _)| name.clone()).collect();
-        let leaf = Leaf { uses, inspector: made, combine, is_open: false, before: Vec::new(), mirrored: asked };
+        let leaf = Leaf { span, uses, inspector: made, combine, is_open: false, before: Vec::new(), mirrored: asked };
         self.plan.leaves.insert(number, leaf);
     }
 

@@ -38,6 +38,8 @@ pub(crate) struct Private {
     changed: BTreeSet<String>,
     /// Parameters that are borrowed to be changed.
     lent: BTreeSet<String>,
+    /// All of them.
+    bound: BTreeSet<String>,
 }
 
 impl Private {
@@ -50,6 +52,11 @@ impl Private {
     /// Whether a variable may be changed, and is its own.
     pub(crate) fn is_changed(&self, name: &str) -> bool {
         self.changed.contains(name)
+    }
+
+    /// Whether a name is that of a variable, and of no constant or function.
+    pub(crate) fn is_bound(&self, name: &str) -> bool {
+        self.bound.contains(name) && !name.starts_with(char::is_uppercase)
     }
 
     /// Why a method of a variable cannot be called on a copy of it.
@@ -81,6 +88,7 @@ impl<'ast> Visit<'ast> for Private {
         if pattern.mutability.is_some() && pattern.by_ref.is_none() {
             self.changed.insert(pattern.ident.to_string());
         }
+        self.bound.insert(pattern.ident.to_string());
         visit::visit_pat_ident(self, pattern);
     }
 

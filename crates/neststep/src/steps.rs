@@ -5,7 +5,7 @@ use crate::{
     combining::Combine,
     forms::collect_words,
     lower::{Lower, at, call, is_call, with},
-    names::{Kind, Name, Section, arguments, attribute, element, named, section},
+    names::{Kind, Name, Replica, Section, arguments, attribute, element, named, section},
     plan::{Leaf, how, number},
     tokens::group,
 };
@@ -91,7 +91,7 @@ impl Lower<'_> {
         let mut boundary = Boundary::default();
         let ports = Self::ports(&leaf.uses.arrays.keys().cloned().collect());
         self.hand_over(leaf, &mut boundary);
-        let (flag, tokens) = (flag(number), boundary.tokens(Span::call_site()));
+        let (flag, tokens) = (flag(number), boundary.tokens(leaf.span));
         quote!(if #flag { #ports #tokens })
     }
 
@@ -115,7 +115,7 @@ impl Lower<'_> {
                 boundary.settles.extend(quote!(#port.check_both(&#marks);));
             }
             if array.stores() || array.is_mirrored {
-                self.send_array(word, boundary);
+                self.send_array(word, boundary, leaf.span);
             }
         }
         let combined: BTreeSet<String> = leaf.combine.iter().map(|one| one.name.to_string()).collect();
@@ -133,15 +133,16 @@ impl Lower<'_> {
         }
     }
 
-    fn send_array(&self, word: &str, boundary: &mut Boundary) {
+    fn send_array(&self, word: &str, boundary: &mut Boundary, span: Span) {
         let Some(Name { kind: Kind::Dist(dist), .. }) = self.plan.names.get(word) else { return };
         let name = name(word);
         let (port, op) = (with(&name, "port"), dist.op_tokens());
         if dist.dims() > 1 {
-            boundary.add(quote!(()), quote!(#port.send_places(__s, #name, #op)));
+            boundary.add(quote!(()), call(port, "send_places", span, quote!(__s, #name, #op)));
         } else {
             let got = with(&name, "mirrored");
-            boundary.add(quote!(#got), quote!(#port.send(__s, #name, #op)));
+            let send = call(&port, "send", span, quote!(__s, #name, #op));
+            boundary.add(quote!(#got), send);
             boundary.settles.extend(quote!(#port.settle(#got);));
         }
     }
@@ -231,7 +232,7 @@ impl Lower<'_> {
         }
         sent.extend(leaf.mirrored.iter().cloned());
         for word in &sent {
-            self.send_array(word, &mut boundary);
+            self.send_array(word, &mut boundary, span);
             self.send_replica(word, None, &mut boundary);
         }
         let closed: TokenStream = leaf
@@ -295,14 +296,21 @@ impl Lower<'_> {
                 give_back.extend(quote!(#fetched.give_back(&#port);));
             }
         }
+        let mut lends = TokenStream::new();
         for word in leaf.uses.written.keys() {
             let name = name(word);
             tracks.extend(quote!(#name.begin(#group);));
+            if !leaf.uses.calls && self.replica(&name).is_some_and(Replica::is_number) {
+                let mine = with(&name, "mine");
+                tracks.extend(quote!(let mut #mine = #name.lend();));
+                lends.extend(quote!(#[allow(unused_variables)] let #name = &mut #mine;));
+                give_back.extend(quote!(#name.take_back(#mine);));
+            }
         }
         self.leaf = Some(number);
         self.visit_block_mut(&mut step.block);
         self.leaf = None;
-        let inside = quote_spanned!(spot=> let __inside = ::superstep::neststep::inside(#group););
+        let inside = quote_spanned!(spot=> let __inside = ::superstep::neststep::inside(#group); #lends);
         let (body, value) = Self::body(step, &inside);
         let end = if leaf.is_open {
             let flag = self.is_flagged(number).then(|| {
@@ -410,7 +418,7 @@ impl Lower<'_> {
             }
             "weights" => {
                 let value = self.lowered_tokens(value);
-                quote_spanned!(spot=> ::superstep::groups::Weighted(::superstep::neststep::weights(#count, &#value)))
+                quote_spanned!(spot=> ::superstep::groups::Weighted(&::superstep::neststep::weights(#count, &#value)))
             }
             _ => quote!(#count),
         }

@@ -65,7 +65,8 @@ impl<'a, 'b> Taint<'a, 'b> {
         let why =
             from.and_then(|from| self.facts.unknown(from)).map(|_| "which gets a value that is not known".to_owned());
         if let Some(why) = why.or_else(|| self.under.clone()) {
-            for name in names {
+            // What is done to shared ones is known from how the step uses them.
+            for name in names.iter().filter(|name| !self.facts.names.contains_key(&name.to_string())) {
                 self.facts.unknown.entry(name.to_string()).or_insert_with(|| why.clone());
             }
         }
@@ -152,6 +153,9 @@ impl<'a, 'b> Taint<'a, 'b> {
             }
             self.facts.around.push(visiting);
             let is_known = bounds.iter().all(|bound| self.is_known(bound));
+            for name in bound(&looping.pat).iter().filter(|_| !is_known) {
+                self.refuse(name, "which runs between bounds that are not known");
+            }
             self.looping(is_known, None, &looping.body, false);
             self.facts.around.pop();
             return;

@@ -4,7 +4,7 @@ use crate::forms::collect_words;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 use std::collections::BTreeSet;
-use syn::{Expr, Token, parse::Parser, punctuated::Punctuated};
+use syn::{Expr, Macro, Token, parse::Parser, punctuated::Punctuated};
 
 /// What an inspector asks for: an element, one in each round of a loop, or a section.
 pub(crate) const WANTS: [&str; 3] = ["__want", "__want_each", "__want_section"];
@@ -33,6 +33,13 @@ pub(crate) fn looks(code: TokenStream, found: &mut BTreeSet<String>) {
             _ => {}
         }
     }
+}
+
+/// The arguments of a request, if a macro is one.
+pub(crate) fn arguments(mac: &Macro) -> Option<Vec<Expr>> {
+    WANTS.iter().find(|want| mac.path.is_ident(want))?;
+    let arguments = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(mac.tokens.clone()).ok()?;
+    Some(arguments.into_iter().collect())
 }
 
 /// The list, the array and the place, if all that a loop does is to ask for one element.

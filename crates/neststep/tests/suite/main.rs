@@ -7,6 +7,7 @@
 #![allow(clippy::float_cmp, clippy::redundant_closure, reason = "a claim has its cases in one place")]
 
 mod ahead;
+mod corners;
 mod elements;
 mod elsewhere;
 mod figure3;
@@ -15,4 +16,5 @@ mod nesting;
 mod papers;
 mod parts;
 mod sharing;
+mod users;
 mod whole;

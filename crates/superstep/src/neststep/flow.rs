@@ -74,13 +74,14 @@ pub fn choice(subgroup: impl TryInto<usize>) -> Option<usize> {
     subgroup.try_into().ok()
 }
 
-/// The first `count` of these weights.
+/// The first `count` of these weights, which may be of any type of numbers that a float can hold.
 #[track_caller]
-pub fn weights(count: usize, weights: &[f64]) -> &[f64] {
-    weights.get(..count).unwrap_or_else(|| {
+pub fn weights(count: usize, weights: &[impl Copy + Into<f64>]) -> Vec<f64> {
+    let Some(first) = weights.get(..count) else {
         let what = format!("{} weights for {count} subgroups; give one for each", weights.len());
         refuse(ErrorKind::BadWeight, &what, Location::caller())
-    })
+    };
+    first.iter().map(|&weight| weight.into()).collect()
 }
 
 /// An array like this one, for a subgroup that imports and does not export.

@@ -17,6 +17,7 @@ mod own;
 mod owned;
 mod port;
 mod state;
+mod values;
 mod var;
 
 pub use adding::Adding;
@@ -28,4 +29,5 @@ pub use own::Marks;
 pub use owned::{Here, Inspect, owned, owned_in, owned_places, owned_places_in};
 pub use port::{Port, add, port, store};
 pub use state::{Inside, inside, within};
-pub use var::Var;
+pub use values::{Values, copy};
+pub use var::{Mine, Var};

@@ -6,6 +6,7 @@ use super::{
     listed::Listed,
     own::{self, Marks, Own},
     state::{Mode, bodies, refuse, state},
+    values::Values,
 };
 use crate::{
     engine::{Any, Combine, Element, Pending, Rule, Step},
@@ -15,6 +16,7 @@ use crate::{
 use rustc_hash::FxHashMap;
 use std::{
     any,
+    borrow::Cow,
     cell::{Cell, RefCell},
     fmt,
     ops::RangeInclusive,
@@ -38,6 +40,8 @@ pub struct Port<T: Element> {
     wanted: RefCell<Vec<Span>>,
     mirrors: RefCell<Vec<Mirrored<T>>>,
     spare: RefCell<(Listed, Vec<T>)>,
+    /// Room of sections that are gone.
+    spare_sections: RefCell<Vec<Vec<T>>>,
 }
 
 struct Mirrored<T> {
@@ -90,6 +94,7 @@ pub fn port<T: Element, D: Distribution, const N: usize>(a: &Array<T, D, N>, nam
             wanted: RefCell::default(),
             mirrors: RefCell::default(),
             spare: RefCell::default(),
+            spare_sections: RefCell::default(),
         }) as Rc<dyn any::Any>
     };
     let port = Rc::clone(a.annex().get_or_init(make)).downcast::<Port<T>>();
@@ -213,18 +218,24 @@ impl<T: Element> Port<T> {
 
     /// Assigns a section.
     #[track_caller]
-    pub fn assign_section<D: Distribution>(&self, a: &Array<T, D>, section: impl Section<1>, values: &[T]) {
+    pub fn assign_section<D: Distribution>(
+        &self,
+        a: &Array<T, D>,
+        section: impl Section<1>,
+        values: &(impl Values<T> + ?Sized),
+    ) {
         let site = Location::caller();
         let span = match section.spans(&a.shape()) {
             Ok([span]) => span,
             Err((kind, what)) => refuse(kind, &what, site),
         };
+        let values = values.values(span.count);
         if span.count != values.len() {
             let what = format!("{} values for {} elements of `{}`", values.len(), span.count, self.name());
             refuse(ErrorKind::BadLength, &what, site);
         }
         if self.is_tracking.get() {
-            let own = span.indices().zip(values).map(|(index, &value)| (index, Own::assigned(value, site)));
+            let own = span.indices().zip(values.iter()).map(|(index, &value)| (index, Own::assigned(value, site)));
             self.own.borrow_mut().extend(own);
             if self.is_mixing.get() {
                 return;
@@ -232,7 +243,15 @@ impl<T: Element> Port<T> {
         }
         let mut out = self.out.borrow_mut();
         let before = out.at.len();
-        out.sections.push((before, span, values.to_vec()));
+        let values = match values {
+            Cow::Owned(values) => values,
+            Cow::Borrowed(values) => {
+                let mut room = self.spare_sections.borrow_mut().pop().unwrap_or_default();
+                room.extend_from_slice(values);
+                room
+            }
+        };
+        out.sections.push((before, span, values));
     }
 
     /// Assigns this processor's part of another array to the elements of the same numbers.
@@ -373,11 +392,17 @@ impl<T: Element> Port<T> {
         } else {
             let mut out = self.out.borrow_mut();
             let mut done = 0;
-            for (before, span, values) in sections {
+            let mut spare = self.spare_sections.borrow_mut();
+            spare.clear();
+            for (before, span, mut values) in sections {
                 s.scatter(a, &out.at[done..before], &out.values[done..before], op);
                 s.update_with(a, section_of(span), &values, op);
                 done = before;
+                values.clear();
+                spare.push(values);
             }
+            // They are taken from the end, in the order in which they were used.
+            spare.reverse();
             out.at.drain(..done);
             out.values.drain(..done);
         }

@@ -65,6 +65,20 @@ impl<T: Value> Var<T> {
         }
     }
 
+    /// The copy, for the body of a step.
+    #[inline]
+    pub fn lend(&self) -> Mine<T> {
+        Mine { value: self.mine.clone(), is_written: false }
+    }
+
+    /// Takes it back when the body has ended.
+    #[inline]
+    pub fn take_back(&mut self, mine: Mine<T>) {
+        if mine.is_written {
+            (self.mine, self.copied.is_written) = (mine.value, true);
+        }
+    }
+
     /// Refuses a write that the translator has not seen.
     #[track_caller]
     pub fn check(&self, group: &Group) {
@@ -78,6 +92,41 @@ impl<T: Value> Var<T> {
             self.mine = self.shared.get();
             self.copied.is_written = false;
         }
+    }
+}
+
+/// The copy of a number while the body of a step runs: a variable of the step, so that a loop keeps it in a register.
+pub struct Mine<T> {
+    value: T,
+    is_written: bool,
+}
+
+impl<T> Deref for Mine<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> DerefMut for Mine<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        self.is_written = true;
+        &mut self.value
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for Mine<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Mine<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
     }
 }
 
