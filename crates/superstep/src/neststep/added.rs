@@ -1,7 +1,8 @@
 //! Contributions to the elements of an array, in the order of issue.
 //!
-//! They are collected in chunks that stay in the cache, and each chunk is sorted by owner. So a loop over millions of
-//! keys writes each of them to memory once, as a scatter of them does.
+//! They are collected in chunks that stay in the cache, and each chunk is sorted by owner. Where a chunk is full of one
+//! value, the loop sorts what follows itself. So a loop over millions of keys writes each of them to memory once, as a
+//! scatter of them does.
 
 use super::chunk::Chunk;
 use crate::{
@@ -102,6 +103,30 @@ impl<T: Element> Added<T> {
         if self.one.get().is_none() {
             rest.values.push(value);
         }
+    }
+
+    /// Lends what is sorted already to a loop that goes on, where that is a chunk of one value or more.
+    pub(super) fn open<D: Distribution, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        op: impl Combine<T>,
+    ) -> Option<Loose<T>> {
+        let one = self.one.get()?;
+        let mut rest = self.rest.borrow_mut();
+        if !rest.is_open {
+            return None;
+        }
+        rest.sort(a, &self.at, Some(one), op);
+        rest.is_open = false;
+        rest.sorted.pop()
+    }
+
+    /// Takes it back, with so many more.
+    pub(super) fn close(&self, open: Loose<T>, more: usize) {
+        let mut rest = self.rest.borrow_mut();
+        rest.sorted.push(open);
+        rest.is_open = true;
+        rest.count += more;
     }
 
     /// Hands everything to the boundary of `s`.
