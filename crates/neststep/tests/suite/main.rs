@@ -4,7 +4,12 @@
 #![allow(clippy::comparison_chain, clippy::bool_to_int_with_if, reason = "programs stand as in the papers")]
 #![allow(clippy::never_loop, clippy::needless_continue, clippy::redundant_else, reason = "jumps are what is tried")]
 #![allow(clippy::while_immutable_condition, reason = "a loop may end by what it reads")]
-#![allow(clippy::float_cmp, clippy::redundant_closure, reason = "a claim has its cases in one place")]
+#![allow(
+    clippy::float_cmp,
+    clippy::redundant_closure,
+    clippy::useless_vec,
+    reason = "a claim has its cases in one place"
+)]
 
 mod ahead;
 mod corners;

@@ -161,7 +161,7 @@ fn nested_loops_fetch_what_they_would_by_hand() {
                 expected.push(x);
                 g.step(|s| {
                     if me == 0 {
-                        s.scatter(&b, &[q % 5], &[x * 2], Any)
+                        s.scatter(&b, &[q % 5], &[x * 2], Any);
                     }
                 });
             }

@@ -1,9 +1,9 @@
 neststep::neststep! {
-    fn text_for_numbers(sh a: [i64]</>) {
-        step a[1:3] = "text";
+    fn one_for_all(sh a: [i64]</>) {
+        step a[1:3] = 4;
     }
 
-    fn other_numbers(sh a: [i64]</>, v: &[u8]) {
+    fn a_row(sh a: [i64]</>, v: &[i64]) {
         step a[1:3] = v;
     }
 
