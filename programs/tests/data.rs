@@ -192,7 +192,7 @@ fn tables_are_joined_and_grouped() {
     let left: Vec<(usize, i128)> = (0..3000).map(|_| (random.below(500), random.below(2001) as i128 - 1000)).collect();
     let mut random = Random::new(!3);
     let right: Vec<(usize, String)> =
-        (0..400).map(|_| (random.below(400), format!("name {}", random.below(7)))).collect();
+        (0..400).map(|_| (random.below(400), format!("name-{}", random.below(7)))).collect();
     let (mut joined, mut sums) = (0, BTreeMap::<String, i128>::new());
     for (key, amount) in &left {
         for (_, name) in right.iter().filter(|(other, _)| other == key) {

@@ -133,7 +133,7 @@ fn drawn(g: &Group, asked: &Join) -> (Table<i64>, Table<String>) {
     let left = left.unzip();
     let keys = part(asked.keys, g.rank(), g.size());
     let mut random = Random::new(!asked.seed).skip(keys.start.wrapping_mul(2));
-    let right = keys.map(|_| (random.below(asked.keys) as i64, format!("name {}", random.below(asked.names))));
+    let right = keys.map(|_| (random.below(asked.keys) as i64, format!("name-{}", random.below(asked.names))));
     (left, right.unzip())
 }
 

@@ -46,7 +46,7 @@ pub(crate) const KERNELS: &[Kernel] = &[
     Kernel { name: "gather", about: "Random elements of a distributed table are read.", hold: gather::hold },
     Kernel {
         name: "random-access",
-        about: "The HPC Challenge's: words of a distributed table are changed by `Xor`, at places that a stream of numbers says.",
+        about: "Words of a distributed table are changed by `Xor`, where a stream of numbers says.",
         hold: random_access::hold,
     },
     Kernel { name: "words", about: "The words of a text are counted; most are rare.", hold: words::hold },

@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 /// So many words differ at most.
 const VOCABULARY: usize = 1 << 18;
 
-/// A text in which few words are frequent and most are rare, as in languages: of each rank half as many as of half of it.
+/// A text in which few words are frequent and most are rare, as in languages: each half as often as that of half its
+/// rank.
 fn text(words: usize) -> Vec<u8> {
     let mut random = Random::of_rank(21, 0);
     let mut text = Vec::new();
