@@ -1,6 +1,6 @@
 //! Scatters to a distributed table, and gathers from one.
 
-use super::{on_all, timed};
+use super::{WARM_UPS, on_all, timed};
 use crate::{
     Sample,
     contenders::huge,
@@ -10,10 +10,6 @@ use crate::{
 use ::superstep::{Array, Block, Epoch, Group, Method, Pending, Result, Step, Sum};
 
 type Table = Array<u64, Block>;
-
-/// How often everything is done before it is measured: memory that travels has found its place then. The programs by
-/// hand have all theirs in place before they begin.
-const WARM_UPS: usize = 2;
 
 /// Updates a table in one step, on processors that each know their rank: first by zeros, which change nothing, then by
 /// ones or values.

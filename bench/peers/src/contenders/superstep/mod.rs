@@ -20,6 +20,10 @@ use crate::{PROCS, Sample};
 use ::superstep::{Config, Group, Result};
 use std::time::Instant;
 
+/// How often everything is done before it is measured: memory that travels has found its place then. The programs by
+/// hand have all theirs in place before they begin.
+const WARM_UPS: usize = 2;
+
 /// Runs `body` on every processor.
 fn on_all(body: impl Fn(&mut Group) -> Sample + Sync) -> Result<Sample> {
     Config::new().procs(PROCS).run_all(body).map(Sample::of_all)
