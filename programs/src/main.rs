@@ -84,9 +84,9 @@ fn run(g: &mut Group, args: &Args) -> Result<bool, Trouble> {
             let all = kernels.0.iter().map(|&kernel| {
                 let outcome = nas::run(g, kernel, *class);
                 if args.json {
-                    say(g, &outcome.json(g.size()))
+                    say(g, &outcome.json(g.size()));
                 } else {
-                    say(g, &outcome)
+                    say(g, &outcome);
                 }
                 outcome.is_right()
             });

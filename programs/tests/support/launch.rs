@@ -8,8 +8,10 @@ const PROGRAMS: &str = env!("CARGO_BIN_EXE_programs");
 /// Open MPI's launcher, told to start more processes than there are cores and to bind none of them to one.
 const OPEN_MPI: [&str; 6] = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n"];
 
+type Way = (&'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
+
 /// Ways to start four processors: a name, what launches them, and what is set in their environment.
-const WAYS: [(&str, &[&str], &[(&str, &str)]); 6] = [
+const WAYS: [Way; 6] = [
     ("threads", &[], &[("SUPERSTEP_PROCS", "4")]),
     ("forked", &[], &[("SUPERSTEP_PROCS", "4"), ("SUPERSTEP_FABRIC", "procs")]),
     ("simulated", &[], &[("SUPERSTEP_PROCS", "4"), ("SUPERSTEP_FABRIC", "sim")]),
@@ -36,7 +38,7 @@ pub(crate) fn on_threads(procs: usize, args: &[&str]) -> Output {
 
 /// Runs `programs` on four processors in each way, and says which.
 pub(crate) fn in_every_way(args: &[&str]) -> Vec<(&'static str, Output)> {
-    let start = |&(name, launcher, variables): &(&'static str, &[&str], &[(&str, &str)])| {
+    let start = |&(name, launcher, variables): &Way| {
         let launcher = match launcher {
             [processes] => [&OPEN_MPI[..], &[processes]].concat(),
             launcher => launcher.to_vec(),
