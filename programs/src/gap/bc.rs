@@ -30,7 +30,9 @@ pub fn scores(g: &mut Group, graph: &Graph, sources: &[usize]) -> Vec<f64> {
     let largest = scores.iter().copied().fold(0.0, f64::max);
     let largest = g.step(|s| s.reduce(largest, Max));
     if largest > 0.0 {
-        scores.iter_mut().for_each(|score| *score /= largest);
+        for score in &mut scores {
+            *score /= largest;
+        }
     }
     scores
 }
@@ -107,8 +109,7 @@ impl Ways {
 /// Numbers that vertices tell their neighbours, added up by slot.
 struct Sums<'a> {
     links: &'a Links,
-    /// By slot.
-    sums: Vec<f64>,
+    by_slot: Vec<f64>,
     /// Slots that have been told something.
     told: Vec<u32>,
     mail: Mail<f64>,
@@ -116,7 +117,7 @@ struct Sums<'a> {
 
 impl<'a> Sums<'a> {
     fn new(g: &Group, links: &'a Links) -> Self {
-        Self { links, sums: vec![0.0; links.slots()], told: Vec::new(), mail: Mail::new(g) }
+        Self { links, by_slot: vec![0.0; links.slots()], told: Vec::new(), mail: Mail::new(g) }
     }
 
     /// Tells some neighbours of a vertex, which is at a place, a number above zero.
@@ -124,7 +125,7 @@ impl<'a> Sums<'a> {
     fn tell(&mut self, place: u32, number: f64, is_one: impl Fn(u32) -> bool) {
         for &slot in self.links.of(place as usize) {
             if is_one(slot) {
-                let sum = &mut self.sums[slot as usize];
+                let sum = &mut self.by_slot[slot as usize];
                 if *sum == 0.0 {
                     self.told.push(slot);
                 }
@@ -136,7 +137,7 @@ impl<'a> Sums<'a> {
     /// Hands the sums to the owners of the vertices.
     fn hand_over(&mut self, g: &mut Group, take: impl FnMut(usize, f64)) {
         for slot in self.told.drain(..) {
-            let sum = std::mem::replace(&mut self.sums[slot as usize], 0.0);
+            let sum = std::mem::replace(&mut self.by_slot[slot as usize], 0.0);
             self.mail.put(self.links.home(slot), sum);
         }
         self.mail.hand_over(g, take);

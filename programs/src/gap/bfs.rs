@@ -65,7 +65,9 @@ impl<'a> Search<'a> {
     fn new(g: &Group, graph: &'a Graph, places: &[usize]) -> Self {
         let first = graph.vertices.first();
         let mut parents = vec![NONE; graph.vertices.here()];
-        places.iter().for_each(|&place| parents[place] = (first + place) as u32);
+        for &place in places {
+            parents[place] = (first + place) as u32;
+        }
         let front = places.iter().map(|&place| place as u32).collect();
         let known = vec![false; graph.out.slots()];
         Self { graph, first, parents, front, known, mail: Mail::new(g) }
@@ -104,7 +106,9 @@ impl<'a> Search<'a> {
     fn upwards(&mut self, g: &mut Group, mut count: usize) {
         let inward = self.graph.inward();
         let mut flags = vec![0u8; self.parents.len()];
-        self.front.iter().for_each(|&place| flags[place as usize] = 1);
+        for &place in &self.front {
+            flags[place as usize] = 1;
+        }
         let flags = self.graph.vertices.array(g, &flags);
         // Those that can still be reached.
         let is_left = |&place: &u32| self.parents[place as usize] == NONE && inward.degree(place as usize) > 0;
@@ -123,8 +127,12 @@ impl<'a> Search<'a> {
             });
             {
                 let mut flags = flags.local_mut();
-                self.front.iter().for_each(|&place| flags[place as usize] = 0);
-                next.iter().for_each(|&place| flags[place as usize] = 1);
+                for &place in &self.front {
+                    flags[place as usize] = 0;
+                }
+                for &place in &next {
+                    flags[place as usize] = 1;
+                }
             }
             std::mem::swap(&mut self.front, &mut next);
             let before = std::mem::replace(&mut count, g.step(|s| s.reduce(self.front.len(), Sum)));

@@ -66,12 +66,11 @@ pub fn length(seed: u64, &(a, b): &(usize, usize)) -> u32 {
 }
 
 fn edges(g: &mut Group, options: &Options, with_lengths: bool) -> Result<Edges, Trouble> {
-    let mut edges = match &options.file {
-        Some(path) => read(g, path, with_lengths)?,
-        None => {
-            let list = drawn(options, g.rank(), g.size());
-            Edges { vertices: 1 << options.scale, list, lengths: None, are_both: true }
-        }
+    let mut edges = if let Some(path) = &options.file {
+        read(g, path, with_lengths)?
+    } else {
+        let list = drawn(options, g.rank(), g.size());
+        Edges { vertices: 1 << options.scale, list, lengths: None, are_both: true }
     };
     if edges.vertices == 0 {
         return Err(Trouble::from("the graph has no vertices"));

@@ -32,11 +32,15 @@ pub fn triangles(g: &mut Group, graph: &Graph) -> Result<u64, Trouble> {
             if among.is_empty() {
                 continue;
             }
-            mine.iter().for_each(|&vertex| marks.set(vertex));
+            for &vertex in mine {
+                marks.set(vertex);
+            }
             for &middle in among {
                 count += theirs.row(middle).iter().map(|&vertex| marks.get(vertex)).sum::<u64>();
             }
-            mine.iter().for_each(|&vertex| marks.clear(vertex));
+            for &vertex in mine {
+                marks.clear(vertex);
+            }
         }
     }
     Ok(g.step(|s| s.reduce(count, Sum)))
