@@ -144,7 +144,7 @@ fn are_ways(g: &mut Group, graph: &Graph, source: usize, ways: &Ways) -> bool {
     for (place, &level) in ways.levels.iter().enumerate() {
         if level == NONE || level == 0 {
             is_right &= (level == 0) == (graph.vertices.place(source) == Some(place));
-            is_right &= ways.counts[place] == f64::from(u8::from(level == 0));
+            is_right &= is_close(ways.counts[place], f64::from(u8::from(level == 0)));
         } else {
             let above = inward.of(place).iter().filter(|&&slot| before[slot as usize] == level - 1);
             let sum = above.map(|&slot| counts_before[slot as usize]).sum::<f64>();
