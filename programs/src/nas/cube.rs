@@ -102,7 +102,7 @@ impl Cube {
     pub fn go_to(&mut self, time: usize) {
         self.factors = self.extents.map(|count| {
             let factor = |i: usize| {
-                let i = if i < count / 2 { i as f64 } else { i as f64 - count as f64 };
+                let i = if 2 * i < count { i as f64 } else { i as f64 - count as f64 };
                 (-4.0 * ALPHA * PI * PI * time as f64 * i * i).exp()
             };
             (0..count).map(factor).collect()
