@@ -1,7 +1,7 @@
 //! Counters of a distributed table are increased at random.
 //!
-//! A superstep is one call for a batch of n / p of the updates: h = n / p indices, of which each goes to its owner once,
-//! and their owners apply them. So the whole takes n / p g, and l for each batch.
+//! A superstep is one call for a batch of n / p of the updates: h = n / p indices, of which each goes to its owner
+//! once, and their owners apply them. So the whole takes n / p g, and l for each batch.
 
 use super::BATCH;
 use crate::{

@@ -28,7 +28,8 @@ use superstep::{
 /// Which tables.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Join {
-    /// A file with the line `key,amount` first, and a row of two whole numbers on each further line; else rows are drawn.
+    /// A file with the line `key,amount` first, and a row of two whole numbers on each further line; else rows are
+    /// drawn.
     #[arg(long, requires = "right")]
     pub left: Option<PathBuf>,
     /// A file with the line `key,name` first, and a row of a whole number and a text on each further line.

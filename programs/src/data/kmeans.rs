@@ -1,13 +1,14 @@
 //! Points are divided into clusters around their means: k-means, by Lloyd's algorithm.
 //!
-//! Given are n points of d coordinates, and k of them to begin with as centres. Each point joins the nearest centre, each
-//! centre moves to the mean of its points, and so on until no point joins another centre or there were enough rounds.
+//! Given are n points of d coordinates, and k of them to begin with as centres. Each point joins the nearest centre,
+//! each centre moves to the mean of its points, and so on until no point joins another centre or there were enough
+//! rounds.
 //!
 //! # The program
 //!
-//! Points lie in rows, each processor has a block of them, and all have all centres. In a round each processor finds the
-//! nearest centre of its points, and adds up for each centre the points that are its. Sums and counts of all processors
-//! are combined at the boundary, and everybody makes the same new centres of them.
+//! Points lie in rows, each processor has a block of them, and all have all centres. In a round each processor finds
+//! the nearest centre of its points, and adds up for each centre the points that are its. Sums and counts of all
+//! processors are combined at the boundary, and everybody makes the same new centres of them.
 //!
 //! # Its supersteps
 //!
@@ -201,8 +202,8 @@ pub fn joined(points: &[f64], d: usize, centres: &[f64], nearest: &mut [u32]) ->
     sums
 }
 
-/// Moves centres until no point joins another one, at most so many times. Collective: everybody gives points of its own,
-/// with `dimensions` coordinates each, and the same centres.
+/// Moves centres until no point joins another one, at most so many times. Collective: everybody gives points of its
+/// own, with `dimensions` coordinates each, and the same centres.
 ///
 /// A centre that has no points stays where it is.
 pub fn lloyd(g: &mut Group, points: &[f64], dimensions: usize, mut centres: Vec<f64>, rounds: usize) -> Found {

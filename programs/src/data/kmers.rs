@@ -9,9 +9,9 @@
 //! Each processor reads its share of the lines. Letters are numbers from 0 to 3, and a word is a number of 2 k bits, of
 //! which the next one is made by a shift. A hash map is spread over all processors, and each word is sent to the owner
 //! of its entry, which adds one: `update` is a request that nobody waits for, and requests travel many at a time. A
-//! sequence of a FASTA file may go on in the lines of the next processor, which has to know its last k - 1 letters. As a
-//! processor may have fewer than that, these are a prefix over all tails, with an operator that says how two tails are
-//! one.
+//! sequence of a FASTA file may go on in the lines of the next processor, which has to know its last k - 1 letters. As
+//! a processor may have fewer than that, these are a prefix over all tails, with an operator that says how two tails
+//! are one.
 //!
 //! # Its supersteps
 //!
@@ -20,14 +20,14 @@
 //!
 //! # How it scales
 //!
-//! Every word travels, and almost all of them to somebody else: h is w / p, whatever p is. Owners have equal shares of the
-//! words that differ. A word that is much of the genome is its owner's work alone: repeats are what does not scale.
+//! Every word travels, and almost all of them to somebody else: h is w / p, whatever p is. Owners have equal shares of
+//! the words that differ. A word that is much of the genome is its owner's work alone: repeats are what does not scale.
 //!
 //! # What peers do
 //!
 //! Programs for one machine (Jellyfish, KMC) have a table without locks, or sort words in files. Distributed ones count
-//! as here, by owner, with buckets that are exchanged when they are full. In `superstep bench kmer` it is held against a
-//! table of one thread.
+//! as here, by owner, with buckets that are exchanged when they are full. In `superstep bench kmer` it is held against
+//! a table of one thread.
 
 use crate::{
     Summary, Trouble,

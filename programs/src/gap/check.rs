@@ -78,7 +78,8 @@ fn has_no_short_cut(g: &mut Group, graph: &Graph, levels: &[u32]) -> bool {
     edges.all(|(level, slot)| around[slot as usize] <= level + 1)
 }
 
-/// Whether these are lengths of shortest ways: no edge makes one shorter, and each is the way to a neighbour and an edge.
+/// Whether these are lengths of shortest ways: no edge makes one shorter, and each is the way to a neighbour and an
+/// edge.
 pub(super) fn distances(g: &mut Group, graph: &Weighted, source: usize, distances: &[u32]) -> bool {
     let lie = graph.vertices.array(g, distances);
     let around = g.step(|s| s.gather_by(&lie, graph.rows.plan()));
@@ -116,8 +117,8 @@ pub(super) fn labels(g: &mut Group, graph: &Graph, labels: &[u32]) -> bool {
     everywhere(g, are_same && reached.iter().all(|&parent| parent != NONE))
 }
 
-/// Whether these are the scores of ways from these sources: counts are sums of the counts before, and what leads through
-/// a vertex is the sum of what leads on from it.
+/// Whether these are the scores of ways from these sources: counts are sums of the counts before, and what leads
+/// through a vertex is the sum of what leads on from it.
 pub(super) fn scores(g: &mut Group, graph: &Graph, sources: &[usize], scores: &[f64]) -> bool {
     let (mut is_right, mut sums) = (true, vec![0.0; scores.len()]);
     for &source in sources {

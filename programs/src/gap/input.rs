@@ -83,8 +83,8 @@ fn edges(g: &mut Group, options: &Options, with_lengths: bool) -> Result<Edges, 
     Ok(edges)
 }
 
-/// One of so many parts of the edges of a graph that is drawn. Each edge depends on the seed and on its number alone, so
-/// the graph is the same in any number of parts. Each edge stands for both directions.
+/// One of so many parts of the edges of a graph that is drawn. Each edge depends on the seed and on its number alone,
+/// so the graph is the same in any number of parts. Each edge stands for both directions.
 ///
 /// ```
 /// use superstep_programs::gap::{Kernel, Options, drawn};

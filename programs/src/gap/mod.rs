@@ -9,9 +9,9 @@
 //! | [`bc`] | through which vertices shortest ways lead | by counting ways, there and back |
 //! | [`tc`] | how many triangles there are | by lists of neighbours that go round |
 //!
-//! Graphs are as in the suite: edges from a vertex to itself and edges that come again count for nothing, and edges that
-//! have no length get one from 1 to 255. A graph that is drawn is the same on any number of processors. Each answer is
-//! [checked](Summary::is_right) by rules that only a right answer keeps, and said in one line.
+//! Graphs are as in the suite: edges from a vertex to itself and edges that come again count for nothing, and edges
+//! that have no length get one from 1 to 255. A graph that is drawn is the same on any number of processors. Each
+//! answer is [checked](Summary::is_right) by rules that only a right answer keeps, and said in one line.
 
 pub mod bc;
 pub mod bfs;

@@ -7,22 +7,22 @@
 //!
 //! # The program
 //!
-//! Each processor draws its part of the stream, and scatters it by `Xor`, so many updates with each superstep. The rules
-//! of the benchmark allow to look ahead by 1024 updates on each processor, and that is what is done unless `--ahead`
-//! says otherwise. They also allow that one update of a hundred is lost to races; here none is, because owners apply
-//! what came for them.
+//! Each processor draws its part of the stream, and scatters it by `Xor`, so many updates with each superstep. The
+//! rules of the benchmark allow to look ahead by 1024 updates on each processor, and that is what is done unless
+//! `--ahead` says otherwise. They also allow that one update of a hundred is lost to races; here none is, because
+//! owners apply what came for them.
 //!
 //! # Its supersteps
 //!
-//! A superstep has w = 1024 updates of each processor: h = 2 w words, a place and a value each, and so the program takes
-//! 4 · 2ⁿ / (p w) · (w + 2 w g + l). With l of a few tenths of a microsecond on threads, as much time goes into the
-//! boundary as into a hundred updates; on a network l is what decides, and a larger `--ahead` shows by how much.
+//! A superstep has w = 1024 updates of each processor: h = 2 w words, a place and a value each, and so the program
+//! takes 4 · 2ⁿ / (p w) · (w + 2 w g + l). With l of a few tenths of a microsecond on threads, as much time goes into
+//! the boundary as into a hundred updates; on a network l is what decides, and a larger `--ahead` shows by how much.
 //!
 //! # How it scales
 //!
-//! Nothing grows with p but the boundary's l, and the messages of a superstep: p - 1 of them with w / p updates each. At
-//! p = 64 these are 16 updates long, and so the rules, and not the network's bandwidth, say how fast it can be. That is
-//! the point of this benchmark.
+//! Nothing grows with p but the boundary's l, and the messages of a superstep: p - 1 of them with w / p updates each.
+//! At p = 64 these are 16 updates long, and so the rules, and not the network's bandwidth, say how fast it can be. That
+//! is the point of this benchmark.
 //!
 //! # What peers do
 //!

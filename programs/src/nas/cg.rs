@@ -5,8 +5,8 @@
 //!
 //! # The program
 //!
-//! Rows lie in blocks, and so do all vectors. [`Sparse`] finds out once which elements of a vector the rows of a processor
-//! need; a product asks for these alone, and adds up each row. Everything else is a loop over what is here.
+//! Rows lie in blocks, and so do all vectors. [`Sparse`] finds out once which elements of a vector the rows of a
+//! processor need; a product asks for these alone, and adds up each row. Everything else is a loop over what is here.
 //!
 //! # Supersteps
 //!
@@ -24,8 +24,8 @@
 //!
 //! # How it scales
 //!
-//! Work goes down by p and words hardly do, so in blocks of rows it does well while m / p is much larger than n g: up to
-//! some tens of processors. The sums cost l and nothing else; on thousands of processors they are what is left.
+//! Work goes down by p and words hardly do, so in blocks of rows it does well while m / p is much larger than n g: up
+//! to some tens of processors. The sums cost l and nothing else; on thousands of processors they are what is left.
 //!
 //! # What the peers do
 //!

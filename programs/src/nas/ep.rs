@@ -14,8 +14,8 @@
 //!
 //! # How it scales
 //!
-//! As far as there are batches: it is in the suite to say how fast processors are when they leave each other alone. Sums of
-//! floats are rounded otherwise on another number of processors, and the counts are always the same.
+//! As far as there are batches: it is in the suite to say how fast processors are when they leave each other alone.
+//! Sums of floats are rounded otherwise on another number of processors, and the counts are always the same.
 //!
 //! # What the peers do
 //!

@@ -1,7 +1,8 @@
 //! FT: a partial differential equation, solved by Fourier transforms of a cube of complex numbers.
 //!
-//! The equation is that of diffusion. Transformed, each element of the cube decays on its own, by a factor that is known
-//! for any time. So the cube is transformed once; for each time it is multiplied, transformed back, and looked at.
+//! The equation is that of diffusion. Transformed, each element of the cube decays on its own, by a factor that is
+//! known for any time. So the cube is transformed once; for each time it is multiplied, transformed back, and looked
+//! at.
 //!
 //! # The program
 //!

@@ -1,8 +1,8 @@
 //! The grids of the multigrid method, and its four operators.
 //!
 //! A grid is a cube with a frame of one element on all sides, which repeats what is at the other end. Planes are
-//! numbered from 1; a processor has those from `first + 1` to `first + planes`, and the two around them. Operators go row
-//! by row over what is here, and leave the frames of its planes right; the two planes around are the caller's.
+//! numbered from 1; a processor has those from `first + 1` to `first + planes`, and the two around them. Operators go
+//! row by row over what is here, and leave the frames of its planes right; the two planes around are the caller's.
 
 /// Which planes of a grid are here.
 ///

@@ -5,8 +5,9 @@
 //!
 //! # The program
 //!
-//! Each processor has a block of the keys, and the counts of all values lie spread over all. It counts its own keys, and
-//! adds the counts to those of their owners by `update_with`: contributions meet there, whoever they come from. Owners add up the counts from the first value on, and a prefix tells how many keys are below theirs.
+//! Each processor has a block of the keys, and the counts of all values lie spread over all. It counts its own keys,
+//! and adds the counts to those of their owners by `update_with`: contributions meet there, whoever they come from.
+//! Owners add up the counts from the first value on, and a prefix tells how many keys are below theirs.
 //!
 //! # Supersteps
 //!
@@ -19,14 +20,15 @@
 //!
 //! # How it scales
 //!
-//! Counting has p times fewer keys, but words and work for m counts stay as they are: with n = 16 m, as in most classes,
-//! that is little up to about 8 processors. Beyond, keys would have to go to the owners of their values instead.
+//! Counting has p times fewer keys, but words and work for m counts stay as they are: with n = 16 m, as in most
+//! classes, that is little up to about 8 processors. Beyond, keys would have to go to the owners of their values
+//! instead.
 //!
 //! # What the peers do
 //!
-//! The suite does just that under MPI: it sorts keys into 1024 buckets, deals these out so that all processors have about
-//! as many keys, and sends the keys by `MPI_Alltoallv`: n / p words each. On bare threads, and in C with `MPI_Reduce_scatter`
-//! (`bench/peers`), the algorithm is the one here.
+//! The suite does just that under MPI: it sorts keys into 1024 buckets, deals these out so that all processors have
+//! about as many keys, and sends the keys by `MPI_Alltoallv`: n / p words each. On bare threads, and in C with
+//! `MPI_Reduce_scatter` (`bench/peers`), the algorithm is the one here.
 
 use super::{Class, Figures, Kernel, Outcome, Value, official, random::Random};
 use std::{ops::Range, time::Instant};
@@ -125,7 +127,8 @@ pub fn add_up(counts: &mut [u32]) -> u32 {
     counts.iter_mut().fold(0, |below, count| below + std::mem::replace(count, below))
 }
 
-/// The ranks of five keys after an iteration, beside the official ones. `rank_at` says what rank the key at a place has.
+/// The ranks of five keys after an iteration, beside the official ones. `rank_at` says what rank the key at a place
+/// has.
 ///
 /// ```
 /// use superstep_programs::nas::{Class, is};

@@ -1,11 +1,11 @@
 //! Sparse: a sparse matrix, whose rows are a star on a grid, is multiplied with a vector.
 //!
 //! The grid has 2ˡ points on a side and no edge: what leaves it on one side comes in on the other. A row has an element
-//! for its point and for those that are up to r steps away in each direction. Points are numbered along rows, and columns
-//! have these numbers with their bits in reverse order, so a row's elements lie far apart. Who needs what of the vector
-//! is worked out once, in a plan; then an iteration is one superstep, with h = what a processor's rows need of others, at
-//! most (4 r + 1) 4ˡ / p. The check is the suite's sum of the result, which it compares by an absolute error: here it is
-//! relative, as sums of millions of rounded numbers depend on how they are grouped.
+//! for its point and for those that are up to r steps away in each direction. Points are numbered along rows, and
+//! columns have these numbers with their bits in reverse order, so a row's elements lie far apart. Who needs what of
+//! the vector is worked out once, in a plan; then an iteration is one superstep, with h = what a processor's rows need
+//! of others, at most (4 r + 1) 4ˡ / p. The check is the suite's sum of the result, which it compares by an absolute
+//! error: here it is relative, as sums of millions of rounded numbers depend on how they are grouped.
 
 use super::{EPSILON, timed};
 use crate::{Summary, Trouble, asked::at_least_one};

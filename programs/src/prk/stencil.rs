@@ -1,13 +1,13 @@
 //! Stencil: each point of a grid gets a sum of its neighbours, in a star of radius 2.
 //!
-//! A grid of n² points has `i + j` at row i and column j. An iteration adds to each inner point of a second grid a sum of
-//! the eight points that are one or two steps away from it in the first one, with weights that make a derivative of it;
-//! and then 1 to every point of the first one, so that nobody can keep what it has of others.
+//! A grid of n² points has `i + j` at row i and column j. An iteration adds to each inner point of a second grid a sum
+//! of the eight points that are one or two steps away from it in the first one, with weights that make a derivative of
+//! it; and then 1 to every point of the first one, so that nobody can keep what it has of others.
 //!
 //! # The program
 //!
-//! Rows lie in blocks. Before each iteration a processor mirrors the two rows above its block and the two below, whoever
-//! has them, and the rest is a loop over rows.
+//! Rows lie in blocks. Before each iteration a processor mirrors the two rows above its block and the two below,
+//! whoever has them, and the rest is a loop over rows.
 //!
 //! # Its supersteps
 //!
@@ -17,14 +17,14 @@
 //! # How it scales
 //!
 //! Work shrinks with p and what travels does not, as blocks of rows have the same border however low they are. With
-//! n / p rows of n points on each it is 4 words for 19 n / p operations: at n = 10,000 this is still 0.2 % at p = 100, so
-//! rows are enough, and square blocks, whose border shrinks with √p, pay only beyond that.
+//! n / p rows of n points on each it is 4 words for 19 n / p operations: at n = 10,000 this is still 0.2 % at p = 100,
+//! so rows are enough, and square blocks, whose border shrinks with √p, pay only beyond that.
 //!
 //! # What peers do
 //!
 //! The suite's versions in C with MPI have square blocks, and send their borders packed in both directions. With rayon
-//! rows are chunks, and the borders are the other chunks' memory. `superstep bench jacobi` has the same pattern on paged
-//! arrays, where only neighbours wait for each other, beside threads on plain memory.
+//! rows are chunks, and the borders are the other chunks' memory. `superstep bench jacobi` has the same pattern on
+//! paged arrays, where only neighbours wait for each other, beside threads on plain memory.
 //!
 //! # Its check
 //!

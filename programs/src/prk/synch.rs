@@ -1,13 +1,13 @@
 //! Synch: a wave runs over a grid, in which each point needs those before it in both directions.
 //!
-//! `a[i][j] = a[i - 1][j] + a[i][j - 1] - a[i - 1][j - 1]`, with `a[i][0] = i` and `a[0][j] = j`. When the last point is
-//! known, the first one becomes minus it, so that iterations wait for each other.
+//! `a[i][j] = a[i - 1][j] + a[i][j - 1] - a[i - 1][j - 1]`, with `a[i][0] = i` and `a[0][j] = j`. When the last point
+//! is known, the first one becomes minus it, so that iterations wait for each other.
 //!
-//! Columns lie in blocks, and rows are taken in groups of b: when the first processor has done the first group it puts its
-//! last column to the second one, and does the second group while that one does the first. So a pipeline fills: m / b +
-//! p - 1 supersteps for m rows, each of b n / p points and h = b words. Small groups fill it soon, large ones pay fewer
-//! boundaries; with 2 p b n / p for the filling and m / b l for the boundaries, b = √(m l / 2 n) operations is best.
-//! The check is the suite's: the last point is known.
+//! Columns lie in blocks, and rows are taken in groups of b: when the first processor has done the first group it puts
+//! its last column to the second one, and does the second group while that one does the first. So a pipeline fills: m /
+//! b + p - 1 supersteps for m rows, each of b n / p points and h = b words. Small groups fill it soon, large ones pay
+//! fewer boundaries; with 2 p b n / p for the filling and m / b l for the boundaries, b = √(m l / 2 n) operations is
+//! best. The check is the suite's: the last point is known.
 
 use super::{EPSILON, timed};
 use crate::{Summary, Trouble, asked::at_least_one, parts::part};

@@ -1,8 +1,8 @@
 //! Transpose: a matrix is turned over and added to another.
 //!
-//! Both lie in blocks of rows. An iteration is one superstep: each processor mirrors the columns of the first matrix that
-//! are its rows of the second, h = n² / p words, and adds them there, in squares that stay in the cache. Then 1 is added
-//! to the first matrix. The check is the suite's: every element of the second one is known.
+//! Both lie in blocks of rows. An iteration is one superstep: each processor mirrors the columns of the first matrix
+//! that are its rows of the second, h = n² / p words, and adds them there, in squares that stay in the cache. Then 1 is
+//! added to the first matrix. The check is the suite's: every element of the second one is known.
 
 use super::{EPSILON, timed};
 use crate::{Summary, Trouble, asked::at_least_one};

@@ -26,7 +26,7 @@ impl Source {
 /// Every file of the workspace whose name ends like this, and its text, in the order of their paths.
 pub(crate) fn files(ending: &str) -> Vec<(String, String)> {
     let root = root();
-    let mut folders = vec![root.join("crates"), root.join("bench")];
+    let mut folders = ["crates", "bench", "programs"].map(|name| root.join(name)).to_vec();
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).expect("the folder can be read") {

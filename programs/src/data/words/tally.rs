@@ -56,7 +56,7 @@ impl<'a> Counts<'a> {
     /// Visits every word, with how often it occurs, in any order.
     ///
     /// ```
-    /// superstep_programs::data::words::Counts::default().for_each(|word, count| panic!("{word:?} occurs {count} times"));
+    /// superstep_programs::data::words::Counts::default().for_each(|word, _| panic!("there is {word:?}"));
     /// ```
     pub fn for_each(&self, mut visit: impl FnMut(&[u8], u64)) {
         for (&number, &count) in &self.short {
@@ -95,8 +95,8 @@ fn number(text: &[u8], at: usize, len: usize) -> u128 {
     bytes & ((1 << (8 * len)) - 1) | (len as u128) << LEN_SHIFT
 }
 
-/// Counts the words of the texts of all processors, each by its owner, and lets `look` look at those that this processor
-/// owns. Collective.
+/// Counts the words of the texts of all processors, each by its owner, and lets `look` look at those that this
+/// processor owns. Collective.
 ///
 /// ```
 /// use superstep_programs::data::words;

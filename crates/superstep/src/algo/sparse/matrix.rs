@@ -255,9 +255,9 @@ impl<T: Element, D: Distribution, E: Distribution> Sparse<T, D, E> {
         }
     }
 
-    /// The entries of the row at this place of the processor's part, by rising column: for each, the place of its column
-    /// in what the [plan](Self::plan) gathers and scatters, and its value. [`number`](Self::number) says which column
-    /// that is.
+    /// The entries of the row at this place of the processor's part, by rising column: for each, the place of its
+    /// column in what the [plan](Self::plan) gathers and scatters, and its value. [`number`](Self::number) says which
+    /// column that is.
     ///
     /// ```
     /// use superstep::{Any, Block, Config};
