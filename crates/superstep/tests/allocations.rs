@@ -54,8 +54,8 @@ unsafe impl GlobalAlloc for Counting {
 static COUNTING: Counting = Counting;
 
 /// How often memory was asked for in a thousand rounds of `step`, by all threads together, once it has warmed up. Where
-/// buffers go to and fro, one more may be needed the first time that a thread is late: so the quietest of several
-/// thousands counts.
+/// buffers go to and fro, one more may be needed the first time that a thread is late, and whoever looks out for waits
+/// that are long may ask where others are: so the quietest of several thousands counts.
 fn asked_in_a_thousand<S>(
     procs: usize,
     thousands: usize,
@@ -88,11 +88,11 @@ fn asked_in_a_thousand<S>(
 }
 
 fn steps_with_nothing_or_numbers_allocate_nothing(procs: usize) {
-    let empty = asked_in_a_thousand(procs, 1, |_| (), |g, (), _| g.step(|_| ()));
+    let empty = asked_in_a_thousand(procs, 6, |_| (), |g, (), _| g.step(|_| ()));
     assert_eq!(empty, 0, "empty steps of {procs}");
     let sums = asked_in_a_thousand(
         procs,
-        1,
+        6,
         |_| (),
         |g, (), round| {
             let (sum, below) = g.step(|s| (s.reduce(round, Sum), s.prefix(1usize, Sum)));
