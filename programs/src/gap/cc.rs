@@ -1,19 +1,18 @@
 #![doc = include_str!("../../docs/cc.md")]
 
 use super::{
-    graph::{Graph, Links},
+    graph::{Graph, Links, NONE},
+    mail::Mail,
     random::drawn_for,
 };
 use crate::Trouble;
 use std::collections::HashMap;
-use superstep::{Array, Block, Group, Max, Min, Or};
+use superstep::{Group, Max, Min, Or};
 
-/// With how many of its neighbours each vertex is joined before the largest component is looked for.
+/// With how many of its neighbours each vertex is joined before the largest tree is looked for.
 const FIRST: usize = 2;
 /// How many vertices are drawn for that.
 const DRAWN: usize = 1024;
-/// From one change in so many slots on all slots are told.
-const DENSE: usize = 8;
 
 /// The components of a graph: for each of this processor's vertices the lowest number of one that can be reached from
 /// it. Collective.
@@ -36,103 +35,93 @@ pub fn labels(g: &mut Group, graph: &Graph) -> Result<Vec<u32>, Trouble> {
     if graph.is_directed() {
         return Err(Trouble::from("components are looked for in graphs whose edges lead both ways; use --symmetrize"));
     }
-    let (out, first) = (&graph.out, graph.vertices.first() as u32);
-    let numbers: Vec<u32> = (first..).take(graph.vertices.here()).collect();
-    let labels = graph.vertices.array(g, &numbers);
     let mut forest = Forest::new(graph, g.rank());
     for round in 0..FIRST {
-        for place in 0..out.here() {
-            if let Some(&slot) = out.of(place).get(round) {
+        for place in 0..graph.out.here() {
+            if let Some(&slot) = graph.out.of(place).get(round) {
                 forest.join(place, slot);
             }
         }
     }
-    settle(g, out, &mut forest, &labels);
-    let settled = labels.local().to_vec();
-    let most = frequent(g, &settled);
-    let mut is_joined = false;
-    for (place, _) in settled.iter().enumerate().filter(|&(_, &label)| label != most) {
-        for &slot in out.of(place).iter().skip(FIRST) {
-            is_joined |= forest.join(place, slot);
-        }
-    }
-    if !g.step(|s| s.reduce(is_joined, Or)) {
-        return Ok(settled);
-    }
-    settle(g, out, &mut forest, &labels);
-    Ok(labels.local().to_vec())
-}
-
-/// A label that many vertices have: the most frequent one of some that are drawn, everywhere the same. One superstep.
-fn frequent(g: &mut Group, labels: &[u32]) -> u32 {
-    let (mut random, mut counts) = (drawn_for(1, g.rank() as u64), HashMap::<u32, u32>::new());
-    for _ in 0..DRAWN.min(labels.len()) {
-        *counts.entry(labels[random.below(labels.len())]).or_default() += 1;
-    }
-    let most = counts.into_iter().map(|(label, count)| u64::from(count) << 32 | u64::from(label)).max();
-    g.step(|s| s.reduce(most.unwrap_or(0), Max)) as u32
-}
-
-/// Gives all vertices of a component the same label: each tree of each processor takes the lowest label that one of its
-/// vertices has, and labels that have changed follow the labels of those that they name, until nothing changes. Four
-/// supersteps for each round, and about as many rounds as the number of processors has digits, or that of the vertices
-/// where trees are short.
-fn settle(g: &mut Group, out: &Links, forest: &mut Forest, labels: &Array<u32, Block>) {
     forest.flatten();
-    let me = g.rank() as u32;
-    let (mut around, mut told) = (Vec::new(), Vec::new());
-    let (mut indices, mut values) = (Vec::new(), Vec::new());
-    for round in 0.. {
-        around = out.gather(g, labels, around);
-        let before = labels.local().to_vec();
-        forest.lowest(&around, &before);
-        (0..).zip(labels.local_mut().iter_mut()).for_each(|(place, label)| *label = forest.label(forest.nodes[place]));
-        told.clear();
-        told.extend((0..around.len() as u32).map(|slot| forest.label(slot)));
-        indices.clear();
-        values.clear();
-        let mut changes = 0;
-        for (slot, (&lowest, &label)) in
-            (0..).zip(told.iter().zip(&around)).filter(|(_, (lowest, label))| lowest < label)
-        {
-            changes += 1;
-            // Whoever has the same label hears of it as well.
-            let is_said = (indices.last(), values.last()) == (Some(&(label as usize)), Some(&lowest));
-            if label as usize != out.number(slot) && !is_said {
-                indices.push(label as usize);
-                values.push(lowest);
-            }
+    let most = forest.frequent(g.rank());
+    let is_passed: Vec<bool> = (0..graph.out.here()).map(|place| forest.root(place) == most).collect();
+    forest.join_others(&graph.out, |place| !is_passed[place]);
+    let labels = settle(g, graph, &mut forest);
+    // Those that were passed over may be in several components, of which edges between them then make one.
+    let passed = is_passed.iter().position(|&is_passed| is_passed).map(|place| labels[place]);
+    let (low, high) = g.step(|s| (s.reduce(passed.unwrap_or(NONE), Min), s.reduce(passed.unwrap_or(0), Max)));
+    if low >= high {
+        return Ok(labels);
+    }
+    forest.join_others(&graph.out, |place| labels[place] != low);
+    Ok(settle(g, graph, &mut forest))
+}
+
+/// Gives all vertices of a component the same label, the lowest of their numbers.
+///
+/// Each tree of each processor is named after its lowest vertex there, and its other vertices are told that name. So an
+/// edge between two trees is a pair of names, and of equal pairs one is kept: what is left to be done is done with the
+/// names alone.
+fn settle(g: &mut Group, graph: &Graph, forest: &mut Forest) -> Vec<u32> {
+    forest.flatten();
+    let (out, first, me) = (&graph.out, graph.vertices.first() as u32, g.rank() as u32);
+    let names = forest.names(first);
+    let mut mail = Mail::new(g);
+    for (slot, &root) in (0..out.slots() as u32).zip(&forest.parents) {
+        let (home, name) = (out.home(slot), names[root as usize]);
+        if home.owner != me && name != NONE {
+            mail.put(home, name);
         }
-        // Many are told by the plan, and few by their numbers.
-        let is_dense = changes > around.len() / DENSE;
-        if !is_dense {
-            for (slot, (&lowest, &label)) in (0..).zip(told.iter().zip(&around)) {
-                if lowest < label && out.home(slot).owner != me {
-                    indices.push(out.number(slot));
-                    values.push(lowest);
+    }
+    let mut pairs = Vec::new();
+    mail.hand_over(g, |place, name| {
+        let pair = (names[forest.root(place) as usize], name);
+        // Most are like the one before.
+        if pairs.last() != Some(&pair) {
+            pairs.push(pair);
+        }
+    });
+    pairs.sort_unstable();
+    pairs.dedup();
+    let all = agree(g, graph, &pairs);
+    (0..graph.vertices.here()).map(|place| all[(names[forest.root(place) as usize] - first) as usize]).collect()
+}
+
+/// The labels of this processor's names, by place, where pairs have the same: their first is a name of this processor.
+///
+/// Labels are names, so they lead on to labels. In each round the labels of pairs with two labels take the lower of
+/// them, and then each label follows the one to which it leads. Three supersteps for each round, and two for the last.
+fn agree(g: &mut Group, graph: &Graph, pairs: &[(u32, u32)]) -> Vec<u32> {
+    let first = graph.vertices.first();
+    let numbers: Vec<u32> = (first as u32..).take(graph.vertices.here()).collect();
+    let labels = graph.vertices.array(g, &numbers);
+    let others: Vec<usize> = pairs.iter().map(|&(_, other)| other as usize).collect();
+    loop {
+        let of_others = g.step(|s| s.gather(&labels, &others));
+        let (mut indices, mut values) = (Vec::new(), Vec::new());
+        {
+            let labels = labels.local();
+            for (&(name, other), of_other) in pairs.iter().zip(of_others) {
+                let label = labels[name as usize - first];
+                if label != of_other {
+                    indices.extend([name, other, label, of_other].map(|name| name as usize));
+                    values.extend([label.min(of_other); 4]);
                 }
             }
         }
-        g.step(|s| {
-            s.scatter(labels, &indices, &values, Min);
-            if is_dense {
-                s.scatter_by(labels, out.plan(), &told, Min);
-            }
+        let is_changed = g.step(|s| {
+            s.scatter(&labels, &indices, &values, Min);
+            s.reduce(!indices.is_empty(), Or)
         });
-        let mut is_changed = changes > 0 || *labels.local() != before[..];
-        if round > 0 {
-            let changed: Vec<usize> =
-                (0..before.len()).filter(|&place| labels.local()[place] < before[place]).collect();
-            indices.clear();
-            indices.extend(changed.iter().map(|&place| labels.local()[place] as usize));
-            let further = g.step(|s| s.gather(labels, &indices));
-            let mut labels = labels.local_mut();
-            changed.iter().zip(further).for_each(|(&place, further)| labels[place] = further);
-            is_changed |= !changed.is_empty();
+        if !is_changed {
+            return labels.local().to_vec();
         }
-        if !g.step(|s| s.reduce(is_changed, Or)) {
-            return;
-        }
+        let changed: Vec<usize> = (0..numbers.len()).filter(|&place| labels.local()[place] != numbers[place]).collect();
+        let leading: Vec<usize> = changed.iter().map(|&place| labels.local()[place] as usize).collect();
+        let further = g.step(|s| s.gather(&labels, &leading));
+        let mut labels = labels.local_mut();
+        changed.into_iter().zip(further).for_each(|(place, label)| labels[place] = label);
     }
 }
 
@@ -142,8 +131,6 @@ struct Forest {
     parents: Vec<u32>,
     /// The node of each of this processor's vertices.
     nodes: Vec<u32>,
-    /// By root: the lowest label in its tree.
-    lowest: Vec<u32>,
 }
 
 impl Forest {
@@ -161,7 +148,7 @@ impl Forest {
             *node = count;
             count += 1;
         }
-        Self { parents: (0..count).collect(), nodes, lowest: Vec::new() }
+        Self { parents: (0..count).collect(), nodes }
     }
 
     /// Joins the trees of a vertex and of a slot. False if that was one tree.
@@ -180,6 +167,15 @@ impl Forest {
         false
     }
 
+    /// Joins vertices with all their neighbours but the first ones.
+    fn join_others(&mut self, out: &Links, is_joined: impl Fn(usize) -> bool) {
+        for place in (0..out.here()).filter(|&place| is_joined(place)) {
+            for &slot in out.of(place).iter().skip(FIRST) {
+                self.join(place, slot);
+            }
+        }
+    }
+
     /// Makes every node a child of its root.
     fn flatten(&mut self) {
         // Parents have lower numbers, so theirs are done before.
@@ -188,23 +184,28 @@ impl Forest {
         }
     }
 
-    /// Finds the lowest label of each tree.
-    fn lowest(&mut self, around: &[u32], labels: &[u32]) {
-        self.lowest.clear();
-        self.lowest.resize(self.parents.len(), u32::MAX);
-        let of_slots = around.iter().zip(&self.parents).map(|(&label, &root)| (label, root));
-        let of_places = labels.iter().zip(&self.nodes).map(|(&label, &node)| (label, self.parents[node as usize]));
-        for (label, root) in of_slots.chain(of_places) {
-            // Most find it there: a write would make the next one wait.
-            if label < self.lowest[root as usize] {
-                self.lowest[root as usize] = label;
-            }
-        }
+    /// The root of the vertex at a place, in a flat forest.
+    #[inline]
+    fn root(&self, place: usize) -> u32 {
+        self.parents[self.nodes[place] as usize]
     }
 
-    /// The lowest label in the tree of a node.
-    #[inline]
-    fn label(&self, node: u32) -> u32 {
-        self.lowest[self.parents[node as usize] as usize]
+    /// The root that many vertices have: the most frequent one of some that are drawn.
+    fn frequent(&self, rank: usize) -> u32 {
+        let (mut random, mut counts) = (drawn_for(1, rank as u64), HashMap::<u32, u32>::new());
+        for _ in 0..DRAWN.min(self.nodes.len()) {
+            *counts.entry(self.root(random.below(self.nodes.len()))).or_default() += 1;
+        }
+        counts.into_iter().max_by_key(|&(root, count)| (count, root)).map_or(NONE, |(root, _)| root)
+    }
+
+    /// By root: the number of this processor's lowest vertex in the tree.
+    fn names(&self, first: u32) -> Vec<u32> {
+        let mut names = vec![NONE; self.parents.len()];
+        for (place, number) in (0..self.nodes.len()).zip(first..) {
+            let name = &mut names[self.root(place) as usize];
+            *name = number.min(*name);
+        }
+        names
     }
 }

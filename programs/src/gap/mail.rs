@@ -2,8 +2,8 @@
 
 use super::graph::Home;
 use superstep::{
-    Group,
-    values::{Element, Value},
+    Group, Step,
+    values::{Element, Settle, Value},
 };
 
 /// What is to be told to the owners of vertices: a value for the vertex at a place.
@@ -26,14 +26,25 @@ impl<T: Element + Value> Mail<T> {
 
     /// Hands everything over, and takes what the others have for the vertices here: by rising rank of who told it, and
     /// of each in the order in which it was told. One superstep.
-    pub(super) fn hand_over(&mut self, g: &mut Group, mut take: impl FnMut(usize, T)) {
+    pub(super) fn hand_over(&mut self, g: &mut Group, take: impl FnMut(usize, T)) {
+        self.hand_over_with(g, |_| (), take);
+    }
+
+    /// The same, with something else in that superstep. Returns what comes of it.
+    pub(super) fn hand_over_with<S: Settle>(
+        &mut self,
+        g: &mut Group,
+        also: impl FnOnce(&Step) -> S,
+        mut take: impl FnMut(usize, T),
+    ) -> S::Out {
         let empty = Self::new(g);
         let Self { places, values } = std::mem::replace(self, empty);
-        let (places, values) = g.step(|s| (s.exchange(places), s.exchange(values)));
+        let (places, values, also) = g.step(|s| (s.exchange(places), s.exchange(values), also(s)));
         for (places, values) in places.iter().zip(&values) {
             for (&place, &value) in places.iter().zip(values) {
                 take(place as usize, value);
             }
         }
+        also
     }
 }

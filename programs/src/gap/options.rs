@@ -104,7 +104,7 @@ pub struct Options {
     /// bc: begin at so many vertices, one after the other.
     #[arg(long, value_name = "K", default_value_t = 1, conflicts_with = "source")]
     pub sources: usize,
-    /// sssp: how wide buckets are; otherwise twice the longest edge, divided by the mean degree.
+    /// sssp: how wide buckets are; otherwise an eighth of the longest edge, divided by the mean degree.
     #[arg(long, value_name = "D", value_parser = clap::value_parser!(u32).range(1..))]
     pub delta: Option<u32>,
     /// pr: stop when an iteration changes all ranks together by less than this.

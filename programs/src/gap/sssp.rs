@@ -7,18 +7,22 @@ use super::{
 use crate::Trouble;
 use superstep::{Group, Min, Or};
 
-/// How wide buckets are where nobody says it: so that a vertex has a few edges that stay within its bucket.
+/// How many buckets are emptied before processors speak with each other.
+const STEPS: usize = 4;
+
+/// How wide buckets are where nobody says it: so narrow that hardly any edge stays within its bucket, and few vertices
+/// are left more than once.
 ///
 /// ```
 /// use superstep::Config;
 /// use superstep_programs::gap::{Weighted, sssp};
 ///
 /// let width = Config::new().procs(2).run(|g| sssp::width(&Weighted::new(g, 2, &[(0, 1, 100), (1, 0, 200)])));
-/// assert_eq!(width.unwrap(), 400);
+/// assert_eq!(width.unwrap(), 25);
 /// ```
 pub fn width(graph: &Weighted) -> u32 {
     let degree = graph.edges().div_ceil(graph.vertices().max(1)).max(1);
-    (2 * u64::from(graph.longest()) / degree as u64).clamp(1, u64::from(NONE)) as u32
+    (u64::from(graph.longest()) / (8 * degree as u64)).max(1) as u32
 }
 
 /// The lengths of shortest ways from a vertex to each of this processor's: [`NONE`] where there is no way. Collective.
@@ -40,31 +44,39 @@ pub fn width(graph: &Weighted) -> u32 {
 ///
 /// If a distance has no room in 32 bits.
 pub fn distances(g: &mut Group, graph: &Weighted, source: usize, width: u32) -> Result<Vec<u32>, Trouble> {
-    let mut search = Search::new(g, graph, source, width.max(1));
+    let mut search = Search::new(g, graph, source, width);
     loop {
-        let next = search.buckets.iter().position(|bucket| !bucket.is_empty()).unwrap_or(usize::MAX);
-        let is_long = search.is_long;
-        let (next, is_long) = g.step(|s| (s.reduce(next, Min), s.reduce(is_long, Or)));
-        if is_long {
-            return Err(Trouble::from("a distance has no room in 32 bits; give shorter edges"));
+        match search.tell(g) {
+            Round::Done => return Ok(search.distances),
+            Round::From(bucket) => search.empty(bucket),
+            Round::Long => {
+                return Err(Trouble::from("a distance has no room in 32 bits; give shorter edges"));
+            }
         }
-        if next == usize::MAX {
-            return Ok(search.distances);
-        }
-        search.empty(next);
-        search.tell(g);
     }
+}
+
+/// What is to be done next, the same on all processors.
+enum Round {
+    /// The buckets from this one on are to be emptied.
+    From(usize),
+    Done,
+    /// A distance has no room.
+    Long,
 }
 
 /// A search under way.
 struct Search<'a> {
     graph: &'a Weighted,
     me: u32,
+    /// How many distances a bucket has.
     width: u32,
     /// By place.
     distances: Vec<u32>,
-    /// Places by distance; some are there twice, and count where their distance is.
-    buckets: Vec<Vec<u32>>,
+    /// Places and what was then their distance, by that; they count where it still is.
+    buckets: Vec<Vec<(u32, u32)>>,
+    /// No bucket below has anything.
+    lowest: usize,
     /// By slot: the shortest way to its vertex that was found here.
     found: Vec<u32>,
     /// Slots of other processors' vertices for which a shorter way was found.
@@ -83,9 +95,10 @@ impl<'a> Search<'a> {
         let mut search = Self {
             graph,
             me: g.rank() as u32,
-            width,
+            width: width.max(1),
             distances: vec![NONE; graph.vertices.here()],
             buckets: Vec::new(),
+            lowest: 0,
             found: vec![NONE; slots],
             shorter: Vec::new(),
             is_shorter: vec![false; slots],
@@ -108,56 +121,71 @@ impl<'a> Search<'a> {
             if bucket >= self.buckets.len() {
                 self.buckets.resize_with(bucket + 1, Vec::new);
             }
-            self.buckets[bucket].push(place as u32);
+            self.buckets[bucket].push((place as u32, distance));
+            self.lowest = self.lowest.min(bucket);
         }
     }
 
-    /// Follows the edges of all vertices in a bucket, and of those that come into it meanwhile.
-    fn empty(&mut self, number: usize) {
-        let graph = self.graph;
-        while let Some(mut bucket) =
-            self.buckets.get_mut(number).map(std::mem::take).filter(|bucket| !bucket.is_empty())
-        {
-            for place in bucket.drain(..) {
-                let distance = self.distances[place as usize];
-                if (distance / self.width) as usize != number {
-                    continue;
-                }
-                if distance >= self.most {
-                    self.is_long = true;
-                    return;
-                }
-                let (slots, lengths) = graph.rows.row(place as usize);
-                for (&slot, &length) in slots.iter().zip(lengths) {
-                    let way = distance + length;
-                    if way < self.found[slot as usize] {
-                        self.found[slot as usize] = way;
-                        self.follow(slot, way);
+    /// Follows the edges of all vertices in a few buckets, lower ones first, and of those that come there meanwhile.
+    fn empty(&mut self, first: usize) {
+        for number in first..first + STEPS {
+            while let Some(bucket) =
+                self.buckets.get_mut(number).map(std::mem::take).filter(|bucket| !bucket.is_empty())
+            {
+                for (place, distance) in bucket {
+                    if self.distances[place as usize] == distance {
+                        self.leave(place as usize, distance);
                     }
                 }
             }
         }
     }
 
-    /// A shorter way to the vertex of a slot.
-    #[inline]
-    fn follow(&mut self, slot: u32, way: u32) {
-        let home = self.graph.home(slot);
-        if home.owner == self.me {
-            self.reach(home.place as usize, way);
-        } else if !std::mem::replace(&mut self.is_shorter[slot as usize], true) {
-            self.shorter.push(slot);
+    /// Follows the edges of a vertex.
+    fn leave(&mut self, place: usize, distance: u32) {
+        if distance >= self.most {
+            self.is_long = true;
+            return;
+        }
+        let (slots, lengths) = self.graph.rows.row(place);
+        for (&slot, &length) in slots.iter().zip(lengths) {
+            let way = distance + length;
+            if way < self.found[slot as usize] {
+                self.found[slot as usize] = way;
+                let home = self.graph.home(slot);
+                if home.owner == self.me {
+                    self.reach(home.place as usize, way);
+                } else if !std::mem::replace(&mut self.is_shorter[slot as usize], true) {
+                    self.shorter.push(slot);
+                }
+            }
         }
     }
 
-    /// Tells the owners of vertices what was found. One superstep.
-    fn tell(&mut self, g: &mut Group) {
+    /// Tells the owners of vertices what was found, and agrees on what is next. One superstep.
+    fn tell(&mut self, g: &mut Group) -> Round {
+        while self.buckets.get(self.lowest).is_some_and(Vec::is_empty) {
+            self.lowest += 1;
+        }
+        let mut next = if self.lowest < self.buckets.len() { self.lowest } else { usize::MAX };
         for slot in self.shorter.drain(..) {
             self.is_shorter[slot as usize] = false;
-            self.mail.put(self.graph.home(slot), self.found[slot as usize]);
+            let way = self.found[slot as usize];
+            next = next.min((way / self.width) as usize);
+            self.mail.put(self.graph.home(slot), way);
         }
+        let is_long = self.is_long;
         let mut mail = std::mem::replace(&mut self.mail, Mail::new(g));
-        mail.hand_over(g, |place, way| self.reach(place, way));
+        let (next, is_long) = mail.hand_over_with(
+            g,
+            |s| (s.reduce(next, Min), s.reduce(is_long, Or)),
+            |place, way| self.reach(place, way),
+        );
         self.mail = mail;
+        match next {
+            _ if is_long => Round::Long,
+            usize::MAX => Round::Done,
+            next => Round::From(next),
+        }
     }
 }
