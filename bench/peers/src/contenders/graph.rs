@@ -36,7 +36,7 @@ pub(crate) fn ranks(graph: &DirectedCsrGraph<u32>) -> Sample {
     Sample::of_answer(seconds, highest(&scores))
 }
 
-/// As wide buckets as superstep has.
+/// As wide buckets as the serial code has.
 pub(crate) fn distances(graph: &DirectedCsrGraph<u32, (), f32>, rows: &Rows) -> Sample {
     let start = Instant::now();
     let found = delta_stepping(graph, DeltaSteppingConfig::new(rows.source, 16.0));
