@@ -4,13 +4,13 @@
 
 #![forbid(unsafe_code)]
 
-use clap::{Parser, Subcommand, error::ErrorKind};
+use clap::{Parser, Subcommand, error::ErrorKind as Misuse};
 use std::{
     fmt::Display,
     process::ExitCode,
     sync::atomic::{AtomicBool, Ordering},
 };
-use superstep::Group;
+use superstep::{ErrorKind, Group};
 use superstep_programs::{
     Summary, Trouble, bale, data, gap, hpcc,
     nas::{self, Class, Kernels},
@@ -69,7 +69,8 @@ fn main() -> ExitCode {
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             // What a program refuses is the same in every process, and said by one of them.
-            if error.kind() != superstep::ErrorKind::Failed || leads.into_inner() {
+            let is_refusal = matches!(error.kind(), ErrorKind::Failed | ErrorKind::File | ErrorKind::OutOfMemory);
+            if !is_refusal || leads.into_inner() {
                 eprintln!("programs: {error}");
             }
             ExitCode::FAILURE
@@ -122,7 +123,7 @@ fn say(g: &Group, text: &dyn Display) {
 
 /// Says in one line what was asked for that makes no sense.
 fn refused(error: &clap::Error) -> ExitCode {
-    let is_help = !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    let is_help = !error.use_stderr() || error.kind() == Misuse::DisplayHelpOnMissingArgumentOrSubcommand;
     if is_help {
         // A pipe that was closed is no reason to complain.
         drop(error.print());
