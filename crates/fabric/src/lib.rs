@@ -16,6 +16,7 @@ mod alarm;
 pub mod circle;
 pub mod code;
 pub mod contract;
+mod deal;
 mod failure;
 #[cfg(fuzzing)]
 #[doc(hidden)]
@@ -52,6 +53,7 @@ pub mod wire;
 pub use ahead::{Ahead, CHUNK, chunks, load, visit, visit_each};
 pub use alarm::Alarm;
 pub use circle::{Circle, Common, Counts, Mail, Meetings, Meld, Melded};
+pub use deal::deal;
 pub use failure::Failure;
 pub use memory::{Buffer, PartedMemory, append, make_room, try_make_room, zeros};
 pub use nest::Name;

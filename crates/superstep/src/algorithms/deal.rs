@@ -8,7 +8,7 @@ use super::{
     passes::Passes,
 };
 use crate::engine::zeros;
-use std::{mem::needs_drop, ops::Range, slice::IterMut};
+use std::{mem::needs_drop, ops::Range};
 
 /// So many values, or fewer, are sorted by comparing them.
 const SMALL: usize = 64;
@@ -70,12 +70,7 @@ pub(super) fn deal<T: Clone + 'static, O: Order<T>>(
         lists.push(filled(counts[first..end].iter().sum(), values.first()));
         first = end;
     }
-    let mut places = places(&mut lists, &counts, borders);
-    for (value, &sum) in values.iter().zip(&chosen) {
-        if let Some(place) = places[sum as usize].next() {
-            *place = value.clone();
-        }
-    }
+    fabric::deal(values, &chosen, places(&mut lists, &counts, borders));
     lists
 }
 
@@ -85,14 +80,14 @@ fn first_sum(borders: &[usize], target: usize) -> Option<usize> {
 }
 
 /// The places of each sum in the lists of the targets.
-fn places<'a, T>(lists: &'a mut [Vec<T>], counts: &[usize], borders: &[usize]) -> Vec<IterMut<'a, T>> {
+fn places<'a, T>(lists: &'a mut [Vec<T>], counts: &[usize], borders: &[usize]) -> Vec<&'a mut [T]> {
     let (mut places, mut sum) = (Vec::with_capacity(counts.len()), 0);
     for (target, list) in lists.iter_mut().enumerate() {
         let end = first_sum(borders, target + 1).unwrap_or(counts.len());
         let mut rest = &mut list[..];
         for &count in &counts[sum..end] {
             let (here, behind) = rest.split_at_mut(count);
-            places.push(here.iter_mut());
+            places.push(here);
             rest = behind;
         }
         sum = end;

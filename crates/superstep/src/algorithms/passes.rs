@@ -9,6 +9,8 @@ use super::{
 
 /// At most so many bits are looked at in one pass.
 const BITS_MAX: u32 = 10;
+/// The highest number of such bits: whoever masks with it stays within the table, and need not look.
+const PLACES: usize = (1 << BITS_MAX) - 1;
 /// So many bits more than values can be told apart with are looked at.
 const SPARE_BITS: u32 = 4;
 
@@ -39,11 +41,11 @@ impl Passes {
         let width = u64::BITS - (high - low).leading_zeros();
         let bits = (len.ilog2() + SPARE_BITS).min(width).min(2 * BITS_MAX);
         let mut passes = Self { low, shift: width - bits, half: bits / 2, ends: [[0; 1 << BITS_MAX]; 2] };
-        for value in pieces.iter().copied().flatten() {
+        pieces.iter().copied().flatten().for_each(|value| {
             let looked_at = passes.looked_at(order.digits(value));
             passes.ends[0][passes.first(looked_at)] += 1;
             passes.ends[1][passes.second(looked_at)] += 1;
-        }
+        });
         for (ends, bits) in passes.ends.iter_mut().zip([bits / 2, bits - bits / 2]) {
             let mut sum = 0;
             for end in &mut ends[..1 << bits] {
@@ -60,22 +62,22 @@ impl Passes {
 
     #[inline]
     fn first(&self, looked_at: u64) -> usize {
-        looked_at as usize & ((1 << self.half) - 1)
+        looked_at as usize & ((1 << self.half) - 1) & PLACES
     }
 
     #[inline]
     fn second(&self, looked_at: u64) -> usize {
-        (looked_at >> self.half) as usize & ((1 << BITS_MAX) - 1)
+        (looked_at >> self.half) as usize & PLACES
     }
 
     /// Deals the values to `room`, by the lower half.
     pub(super) fn deal_low<T: Clone, O: Order<T>>(&mut self, pieces: &[&[T]], room: &mut [T], order: &O) {
-        for value in pieces.iter().copied().flatten() {
+        pieces.iter().copied().flatten().for_each(|value| {
             let place = self.first(self.looked_at(order.digits(value)));
             let end = &mut self.ends[0][place];
             room[*end as usize] = value.clone();
             *end += 1;
-        }
+        });
     }
 
     /// Deals the values from `room` by the upper half, and sees to those that have the same.
