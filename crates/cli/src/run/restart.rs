@@ -24,8 +24,9 @@ pub(super) struct Ended {
 impl Ended {
     /// Whether it was for the loss of a process, as far as this tells; `launcher` has started it, if one has.
     pub(super) fn is_lost(self, launcher: Option<Kind>) -> bool {
-        // Hydra exits with the signal itself, or gives up; a program that exits with one of these is taken for lost.
-        let is_hydras = launcher == Some(Kind::Mpich) && [6, 9, 11, 255].contains(&self.code);
+        // Hydra exits with the signal itself, gives up, or is ended by SIGPIPE while it tells a process that is gone; a
+        // program that exits with one of these is taken for lost.
+        let is_hydras = launcher == Some(Kind::Mpich) && [6, 9, 11, 128 + 13, 255].contains(&self.code);
         let signal = self.code.saturating_sub(128);
         !self.is_told && (is_hydras || FATAL.contains(&signal))
     }
@@ -64,7 +65,8 @@ mod tests {
         let ended = |code| Ended { code, is_told: false };
         let open_mpi = Some(Kind::OpenMpi { major: 4 });
         assert!(ended(137).is_lost(open_mpi) && ended(139).is_lost(None) && ended(9).is_lost(Some(Kind::Mpich)));
-        for code in [0, 1, 2, 9, 101, 130, 138, 143] {
+        assert!(ended(141).is_lost(Some(Kind::Mpich)));
+        for code in [0, 1, 2, 9, 101, 130, 138, 141, 143] {
             assert!(!ended(code).is_lost(open_mpi), "{code}");
         }
         assert!(!ended(1).is_lost(Some(Kind::Mpich)) && !ended(15).is_lost(Some(Kind::Mpich)));
