@@ -286,7 +286,7 @@ impl<T: Element, D: Distribution, E: Distribution> Sparse<T, D, E> {
     /// ```
     /// use superstep::{Any, Block, Config};
     ///
-    /// let columns = Config::new().procs(2).run(|g| {
+    /// let columns = Config::new().procs(1).run(|g| {
     ///     let x = g.array::<u8, Block>(4);
     ///     let a = g.sparse(&x, &x, &[(0, 3, 1), (1, 1, 1)], Any);
     ///     [a.number(a.row(0).0[0]), a.number(a.row(1).0[0])]
