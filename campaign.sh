@@ -87,10 +87,10 @@ whole_minutes() {
 }
 
 random="$claims --test random -- --nocapture"
-part rounds random-simulated 245 "" "SUPERSTEP_RANDOM_CASES=20000 twice $random simulated_processors"
+part rounds random-simulated 350 "" "SUPERSTEP_RANDOM_CASES=20000 twice $random simulated_processors"
 part rounds random-threads 40 "" "SUPERSTEP_RANDOM_CASES=5000 $random threads_are"
 part rounds random-long 15 "" "SUPERSTEP_TEST_LONG=1 SUPERSTEP_RANDOM_CASES=2000 $random simulated_processors"
-part rounds random-processes 34 "" "SUPERSTEP_RANDOM_CASES=2000 $random processes_are"
+part rounds random-processes 44 "" "SUPERSTEP_RANDOM_CASES=2000 $random processes_are"
 part rounds random-mistakes 20 "" "SUPERSTEP_RANDOM_CASES=1000 $random a_mistake_ends"
 part rounds random-conflicts 5 "with a conflict" "SUPERSTEP_RANDOM_CASES=1000 $random conflicts_are"
 part rounds random-mpi 20 "" "SUPERSTEP_RANDOM_CASES=100 $random --ignored of_all_sizes"
@@ -117,8 +117,8 @@ part once bsp 22 "" "$campaign --package superstep-bsp"
 part once miri 20 "parts ran" "checks/miri.sh $((span * 20 / 60000 + 1))"
 part once sanitizers 32 "claims hold|sequences of calls" "checks/sanitizers.sh"
 part once fuzz 66 "" "checks/fuzz.sh $((span * 66 / 1000 / 8 + 1))"
-part once mutants 75 "^caught|: replace|: delete" "checks/mutants.sh $(whole_minutes 50)"
-part once soak 95 "supersteps|memory|descriptors|threads" "target/release/superstep soak --minutes $(whole_minutes 90)"
+part once mutants 5 "^caught|: replace|: delete" "checks/mutants.sh $(whole_minutes 5)"
+part once soak 60 "supersteps|memory|descriptors|threads" "target/release/superstep soak --minutes $(whole_minutes 55)"
 part once soak-processes 5 "supersteps|memory|descriptors|threads" "target/release/superstep soak --fabric procs --minutes 1"
 
 if [ ${#asked[@]} -gt 0 ]; then
