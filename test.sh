@@ -78,6 +78,8 @@ lane "tests of libbsp" "${test[@]}" --test bsp &
 {
   lane "every schedule of the meeting of threads (loom)" \
     env RUSTFLAGS="--cfg loom" cargo test --quiet --release --package superstep-fabric --lib --target-dir target/loom loom
+  lane "the program that makes mutants" timeout 600 cargo test --quiet --manifest-path checks/mutants/Cargo.toml \
+    --target-dir target/mutants/tool
   lane "decoders, with the corpus of what is fuzzed and what is near it" \
     env RUSTFLAGS="--cfg fuzzing" timeout 1800 cargo test --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzzing
   lane "runs with damaged packets again, in which all data is long" env RUSTFLAGS="--cfg fuzzing" SUPERSTEP_TEST_LONG=1 \
