@@ -64,7 +64,8 @@ span=600000
 part once build 1000 "" "cargo build --release --package superstep-cli && $claims --no-run &&
   $campaign --package superstep-bsp --package neststep --package superstep-cli --no-run &&
   RUSTFLAGS='--cfg loom' cargo test --release --quiet --package superstep-fabric --lib --target-dir target/loom --no-run &&
-  RUSTFLAGS='--cfg shuttle' cargo test --release --quiet --package superstep-fabric --lib --target-dir target/shuttle --no-run"
+  RUSTFLAGS='--cfg shuttle' cargo test --release --quiet --package superstep-fabric --lib --target-dir target/shuttle --no-run &&
+  checks/mutants.sh 0"
 span=$((minutes * 60 - (SECONDS - began)))
 # Where builds took most of the time, there is half of it all the same.
 [ $span -gt $((minutes * 30)) ] || span=$((minutes * 30))

@@ -11,7 +11,7 @@ use std::{
 };
 
 /// Where the switch is put.
-const LOWEST: &str = "crates/fabric/src/lib.rs";
+pub(crate) const LOWEST: &str = "crates/fabric/src/lib.rs";
 const PACKAGES: [&str; 4] = ["--package", "superstep-fabric", "--package", "superstep"];
 const TESTS: [&str; 9] = ["--lib", "--test", "contract", "--test", "random", "--test", "faults", "--test", "suite"];
 
@@ -21,9 +21,18 @@ pub(crate) struct Program {
     pub(crate) folder: PathBuf,
 }
 
+/// Whether a file of the tree is not that of the sources.
+pub(crate) fn is_changed(file: &str, sources: &BTreeMap<String, Source>) -> bool {
+    file == LOWEST || sources.contains_key(file)
+}
+
 /// Writes the sources, by their files, and builds the tests. The changes that do not compile join those dropped.
-pub(crate) fn build(sources: &BTreeMap<String, Source>, dropped: &mut HashSet<u32>) -> Result<Vec<Program>, String> {
-    let lowest = fs::read_to_string(LOWEST).map_err(|e| format!("{LOWEST}: {e}"))? + SWITCH;
+pub(crate) fn build(
+    sources: &BTreeMap<String, Source>,
+    lowest: &[u8],
+    dropped: &mut HashSet<u32>,
+) -> Result<Vec<Program>, String> {
+    let lowest = String::from_utf8_lossy(lowest).into_owned() + SWITCH;
     let mut round = |last: bool| -> Result<Option<Vec<Program>>, String> {
         loop {
             let mut placed = BTreeMap::new();
@@ -63,7 +72,8 @@ pub(crate) fn build(sources: &BTreeMap<String, Source>, dropped: &mut HashSet<u3
         }
     };
     round(false)?;
-    let programs = round(true)?.unwrap_or_default();
+    let mut programs = round(true)?.unwrap_or_default();
+    programs.sort_by(|one, other| one.path.cmp(&other.path));
     if programs.is_empty() { Err("cargo has built no tests".to_owned()) } else { Ok(programs) }
 }
 

@@ -6,17 +6,19 @@
 mod built;
 mod compile;
 mod find;
+mod known;
 mod left_alone;
 mod meet;
 mod schema;
 mod values;
 
 use find::find;
+use known::{Known, all_files, copy, key};
 use meet::{Tests, Verdict, learn};
 use schema::Source;
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
-    env, fs,
+    env,
     path::{Path, PathBuf},
     process::ExitCode,
     sync::Mutex,
@@ -26,7 +28,9 @@ use std::{
 fn main() -> ExitCode {
     let given: Vec<String> = env::args().skip(1).collect();
     let [minutes, seed, globs @ ..] = &given[..] else {
-        eprintln!("usage: superstep-mutants MINUTES SEED GLOB...; in a copy of the sources, which is changed");
+        eprintln!(
+            "usage: superstep-mutants MINUTES SEED GLOB...; in a tree to build, beside a copy of the sources in `../fresh`"
+        );
         return ExitCode::from(2);
     };
     let (Ok(minutes), Ok(seed)) = (minutes.parse(), seed.parse()) else {
@@ -42,27 +46,16 @@ fn main() -> ExitCode {
     }
 }
 
-/// All files of Rust in a folder and those below.
-fn files_in(folder: &Path, found: &mut Vec<String>) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
-        if entry.is_dir() {
-            files_in(&entry, found);
-        } else if entry.extension().is_some_and(|e| e == "rs") {
-            found.extend(entry.to_str().map(str::to_owned));
-        }
-    }
-    found.sort();
-}
-
 /// The changes of some files that are not left alone.
-fn sources(globs: &[String]) -> Result<BTreeMap<String, Source>, String> {
-    let config = fs::read_to_string(".cargo/mutants.toml").unwrap_or_default();
-    let mut files = Vec::new();
-    files_in(Path::new("crates"), &mut files);
+fn sources(all: &BTreeMap<String, Vec<u8>>, globs: &[String]) -> Result<BTreeMap<String, Source>, String> {
+    let text = |file: &str| all.get(file).map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default();
+    let config = text(".cargo/mutants.toml");
+    let is_source = |file: &&String| Path::new(file).extension().is_some_and(|end| end == "rs");
+    let files: Vec<String> = all.keys().filter(is_source).cloned().collect();
     let mut texts = BTreeMap::new();
     let mut unbuilt = Vec::new();
     for file in left_alone::files(&config, &left_alone::named(&files, globs)) {
-        let text = fs::read_to_string(&file).map_err(|e| format!("{file}: {e}"))?;
+        let text = text(&file);
         let found = find(&text).map_err(|e| format!("{file}: {e}"))?;
         let folder = match PathBuf::from(&file) {
             path if path.ends_with("mod.rs") || path.ends_with("lib.rs") => path.with_file_name(""),
@@ -101,7 +94,9 @@ fn shuffle<T>(all: &mut [T], mut seed: u64) {
 }
 
 fn mutate(minutes: u64, seed: u64, globs: &[String]) -> Result<(), String> {
-    let sources = sources(globs)?;
+    let files = all_files(Path::new("../fresh"));
+    let key = key(&files, globs);
+    let sources = sources(&files, globs)?;
     let mut all = BTreeMap::new();
     for (file, source) in &sources {
         let changes = source.sites.iter().flat_map(|site| &site.changes);
@@ -111,12 +106,16 @@ fn mutate(minutes: u64, seed: u64, globs: &[String]) -> Result<(), String> {
     }
     let most = all.keys().last().copied().ok_or(format!("there is nothing to change in {}", globs.join(" ")))?;
     println!("== {} changes in {} files, seed {seed}", all.len(), sources.len());
-    let (start, mut dropped) = (Instant::now(), HashSet::new());
-    let programs = compile::build(&sources, &mut dropped)?;
+    copy(&files, &|file| compile::is_changed(file, &sources))?;
+    let (start, known) = (Instant::now(), Known::load(key));
+    let (mut dropped, known) = known.map_or((HashSet::new(), None), |known| (known.dropped, Some(known.tests)));
+    let lowest = files.get(compile::LOWEST).ok_or("this is no copy of the library")?;
+    let programs = compile::build(&sources, lowest, &mut dropped)?;
     println!("== {} programs of tests, built in {} s", programs.len(), start.elapsed().as_secs());
     let start = Instant::now();
-    let tests = learn(&programs, most, &env::temp_dir())?;
+    let tests = known.map_or_else(|| learn(&programs, most, &env::temp_dir()), Ok)?;
     println!("== {} tests pass without a mutant, in {} s", tests.len(), start.elapsed().as_secs());
+    let Known { dropped, tests } = Known { dropped, tests }.kept(key);
     let mut mutants: Vec<(u32, &str)> =
         all.iter().filter(|(n, _)| !dropped.contains(n)).map(|(n, (_, function))| (*n, function.as_str())).collect();
     shuffle(&mut mutants, seed);
@@ -141,5 +140,6 @@ fn mutate(minutes: u64, seed: u64, globs: &[String]) -> Result<(), String> {
     missed.iter().for_each(|name| println!("{name}"));
     let caught = met as usize - missed.len();
     println!("caught {caught} of {met} mutants, {late} of them by time; {} more do not compile", dropped.len());
-    if met == 0 { Err("no mutant met a test".to_owned()) } else { Ok(()) }
+    // Without a minute, all is built and known for another time.
+    if met == 0 && minutes > 0 { Err("no mutant met a test".to_owned()) } else { Ok(()) }
 }
