@@ -84,8 +84,11 @@ fn run(program: &Program, tests: &[&str], variable: (&str, &str), limit: Duratio
     child.env(variable.0, variable.1).env("CARGO_MANIFEST_DIR", &program.folder).current_dir(&program.folder);
     child.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
     let mut child = child.spawn().expect("the tests can be started");
-    let (text, start) = (read(&mut child), Instant::now());
+    let (text, mut last_look, mut passed) = (read(&mut child), Instant::now(), Duration::ZERO);
     let end = loop {
+        // While all of this is stopped, no time passes.
+        passed += last_look.elapsed().min(Duration::from_millis(100));
+        last_look = Instant::now();
         let ended = child.try_wait().expect("a child can be asked");
         let text = text.lock().expect("nobody panics here").clone();
         if text.contains(" ... FAILED") {
@@ -94,8 +97,8 @@ fn run(program: &Program, tests: &[&str], variable: (&str, &str), limit: Duratio
         match ended {
             Some(status) if status.success() => break End::Passed,
             Some(_) => break End::Failed(last(&text, " ... ")),
-            None if start.elapsed() > limit => break End::Late(last(&text, " ... ")),
-            None => thread::sleep(Duration::from_millis(if start.elapsed().as_millis() < 100 { 2 } else { 20 })),
+            None if passed > limit => break End::Late(last(&text, " ... ")),
+            None => thread::sleep(Duration::from_millis(if passed.as_millis() < 100 { 2 } else { 20 })),
         }
     };
     if end != End::Passed {

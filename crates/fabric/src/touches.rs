@@ -83,32 +83,21 @@ pub fn first_clash(touches: &mut [Touch]) -> Option<(&Touch, &Touch)> {
     Some(if is_in_order { (first, second) } else { (second, first) })
 }
 
-/// Those of the ranges so far that reach furthest: of any member, and of any other member than that one.
+/// The first of the ranges so far that reach furthest. Another one of another member is never needed: if a touch of the
+/// same member began within both, the two would have clashed before.
 #[derive(Default)]
-struct Furthest<'a> {
-    first: Option<&'a Touch>,
-    other: Option<&'a Touch>,
-}
+struct Furthest<'a>(Option<&'a Touch>);
 
 impl<'a> Furthest<'a> {
     fn add(&mut self, touch: &'a Touch) {
-        let end = |touch: Option<&Touch>| touch.map_or(0, |touch| touch.range.end);
-        let is_of_first = self.first.is_some_and(|first| first.member == touch.member);
-        if touch.range.end > end(self.first) {
-            if !is_of_first {
-                self.other = self.first;
-            }
-            self.first = Some(touch);
-        } else if !is_of_first && touch.range.end > end(self.other) {
-            self.other = Some(touch);
+        if self.0.is_none_or(|furthest| furthest.range.end < touch.range.end) {
+            self.0 = Some(touch);
         }
     }
 
-    /// One that reaches into `touch`, of another member if it must be.
+    /// The one that reaches into `touch`, of another member if it must be.
     fn over(&self, touch: &Touch, is_of_other: bool) -> Option<&'a Touch> {
-        let fits =
-            |other: &&Touch| other.range.end > touch.range.start && !(is_of_other && other.member == touch.member);
-        self.first.filter(fits).or(self.other.filter(fits))
+        self.0.filter(|other| other.range.end > touch.range.start && !(is_of_other && other.member == touch.member))
     }
 }
 
@@ -124,6 +113,18 @@ mod tests {
             overlap && if is_any(Use::Read) { is_any(Use::Transfer) } else { a.member != b.member }
         };
         touches.iter().enumerate().any(|(at, a)| touches[..at].iter().any(|b| is_clash(a, b)))
+    }
+
+    #[test]
+    fn of_several_at_one_place_the_lowest_are_named() {
+        let touch = |member, note, how| Touch { space: 0, range: 2..5, member, note, how };
+        let (read, write) = (Use::Read, Use::Write);
+        let mut touches = [touch(2, 0, read), touch(3, 1, Use::Transfer), touch(1, 4, read), touch(1, 3, read)];
+        let (first, second) = first_clash(&mut touches).expect("what is read is transferred to");
+        assert_eq!([first, second].map(|touch| (touch.member, touch.note)), [(1, 3), (3, 1)]);
+        let mut touches = [touch(4, 2, write), touch(0, 6, write), touch(0, 5, write), touch(3, 1, write)];
+        let (first, second) = first_clash(&mut touches).expect("they write the same");
+        assert_eq!([first, second].map(|touch| (touch.member, touch.note)), [(0, 5), (3, 1)]);
     }
 
     #[test]

@@ -183,3 +183,27 @@ impl std::fmt::Debug for Epoch {
         write!(f, "Epoch(rank {} of {})", self.state.rank, self.state.size)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_asked_for_as_much_as_was_set_looks() {
+        let pace = Pace::default();
+        pace.look(&Tuning { poll_every: 8, ..Tuning::default() });
+        let due: Vec<bool> = [1, 3, 3, 1].map(|requests| pace.is_due(requests)).into();
+        assert_eq!(due, [false, false, false, true]);
+        // It looks a little later, and one request more is enough.
+        assert!(pace.is_due(1));
+        pace.look(&Tuning { poll_every: 8, ..Tuning::default() });
+        assert!(!pace.is_due(7) && pace.is_due(2));
+    }
+
+    #[test]
+    fn a_loop_that_looks_sends_on_what_waits_now_and_then() {
+        let pace = Pace::default();
+        let due: Vec<u32> = (0..3 * FLUSH).filter(|_| pace.is_flush_due()).collect();
+        assert_eq!(due, [0, FLUSH, 2 * FLUSH]);
+    }
+}

@@ -22,7 +22,7 @@ fn messages_come_by_the_rank_of_their_senders_and_then_in_order_of_sending() {
             }
             assert!(queue.is_empty());
         });
-        assert_eq!(queue.len(), 3 * p);
+        assert_eq!((queue.len(), queue.is_empty()), (3 * p, false));
         let expected = (0..p).flat_map(|from| (0..3).map(move |round| ((from, round), format!("{from} to {me}"))));
         assert_eq!(queue.drain().collect::<Vec<_>>(), expected.collect::<Vec<_>>());
         assert!(queue.is_empty());
