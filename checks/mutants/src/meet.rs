@@ -19,7 +19,7 @@ use std::{
 /// How many run at a time.
 const WORKERS: usize = 2;
 /// What is not caught by the quickest tests that take so long is not caught.
-const MOST: Duration = Duration::from_secs(40);
+const MOST: Duration = Duration::from_secs(60);
 /// Tests of other parts of the system, which take long.
 const SKIPPED: [&str; 2] = ["elsewhere", "processes_are"];
 /// A mutant that asks for ever more memory is refused it; in thousands of bytes.

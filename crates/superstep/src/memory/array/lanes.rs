@@ -148,18 +148,21 @@ impl<T: Element> Outgoing<T> {
         }
         let mut lanes = std::mem::take(&mut self.spare);
         lanes.resize_with(self.targets * self.windows, || Lane { places: Vec::new(), values: Vec::new() });
-        // Vectors that were sent may be back. How many writes follow is not known yet.
+        self.give_room(&mut lanes, one.is_none());
+        Lanes { operator, one, note, by_target: lanes }
+    }
+
+    /// Vectors that were sent may be back. How many writes follow is not known yet.
+    fn give_room(&self, lanes: &mut [Lane<T>], has_values: bool) {
         let mut spares = self.pool.spares();
-        for lane in &mut lanes {
+        for lane in lanes {
             if lane.places.capacity() == 0 {
                 lane.places = spares.places.take(usize::MAX);
             }
-            if one.is_none() && lane.values.capacity() == 0 {
+            if has_values && lane.values.capacity() == 0 {
                 lane.values = spares.values.take(usize::MAX);
             }
         }
-        drop(spares);
-        Lanes { operator, one, note, by_target: lanes }
     }
 
     /// Takes lanes back: what is in them has been issued now.

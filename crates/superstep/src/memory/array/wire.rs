@@ -182,6 +182,18 @@ mod tests {
     }
 
     #[test]
+    fn room_for_what_is_still_to_come_is_not_touched_before() {
+        let said = |count, into| vector::<u64>(&mut &[][..], count, into, true);
+        // There is no such memory.
+        assert_eq!(said(usize::MAX / 16, Vec::new()).unwrap_err().kind(), ErrorKind::Damaged);
+        assert_eq!(said(3, Vec::new()).unwrap(), [0; 3]);
+        let spare = Vec::with_capacity(8);
+        let start = spare.as_ptr();
+        let into = said(5, spare).unwrap();
+        assert_eq!((into.as_ptr(), &into[..]), (start, &[0; 5][..]));
+    }
+
+    #[test]
     fn no_byte_can_be_cut_or_flipped_into_a_write_out_of_bounds() {
         let whole = bytes();
         for cut in 0..whole.len() {
