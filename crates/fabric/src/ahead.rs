@@ -66,6 +66,20 @@ impl<T> Ahead<T> {
     }
 }
 
+/// Asks for what lies some way behind an element of a list that is read from front to back. Large ones are no lists of
+/// numbers, and are left alone.
+///
+/// ```
+/// let list = [1u32, 2, 3];
+/// assert_eq!(list.iter().inspect(|&x| fabric::ask_on(x)).sum::<u32>(), 6);
+/// ```
+#[inline]
+pub fn ask_on<T>(element: &T) {
+    if size_of::<T>() <= LINE / 4 {
+        Ahead(std::ptr::from_ref(element)).ask_line(FAR);
+    }
+}
+
 /// A list in chunks of [`CHUNK`] elements, while what follows is asked for.
 ///
 /// ```

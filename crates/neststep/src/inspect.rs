@@ -40,6 +40,7 @@ pub(crate) struct Inspector {
 
 /// Cuts a step down.
 pub(crate) struct Slicer<'a> {
+    pub(crate) body: &'a Block,
     pub(crate) facts: Facts<'a>,
     /// Arrays for which nothing is asked ahead: they are mirrored, or the step is dynamic.
     skipped: &'a BTreeSet<String>,
@@ -62,6 +63,7 @@ pub(crate) fn inspector(
     skipped: &BTreeSet<String>,
 ) -> Result<Inspector, Vec<Error>> {
     let mut slicer = Slicer {
+        body,
         facts: facts(body, Facts::new(names, functions, uses, private)),
         skipped,
         needed: BTreeSet::new(),

@@ -37,8 +37,8 @@ impl<'a> Facts<'a> {
         }
     }
 
-    fn use_of(&self, name: &Ident) -> Option<&ArrayUse> {
-        self.uses.arrays.get(&name.to_string())
+    pub(crate) fn use_of(&self, name: &str) -> Option<&ArrayUse> {
+        self.uses.arrays.get(name)
     }
 
     /// Why an expression is not known before the step, if it is not.
@@ -75,7 +75,7 @@ impl<'ast> Visit<'ast> for Known<'_, '_> {
             Expr::Index(_) if element(expr).is_some_and(|(name, _)| self.facts.dist(name).is_some()) => {
                 let (name, at) = element(expr).expect("it is one");
                 let is_here = is_visited(&self.around, name, &at);
-                let is_written = self.facts.use_of(name).is_some_and(ArrayUse::is_written);
+                let is_written = self.facts.use_of(&name.to_string()).is_some_and(ArrayUse::is_written);
                 if !is_here {
                     self.find(format!("it depends on an element of `{name}` that the step reads"));
                 } else if is_written {

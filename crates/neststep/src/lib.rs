@@ -21,6 +21,7 @@ mod private;
 mod program;
 mod reader;
 mod rounds;
+mod steady;
 mod steps;
 mod sugar;
 mod taint;

@@ -1,6 +1,7 @@
 //! Rewrites a function: reads and writes of shared names become calls of the library.
 
 use crate::{
+    access::ArrayUse,
     forms::{Visiting, assigns, collect_words, is_pure, is_way_out, macro_arguments, set_macro_arguments},
     names::{Dist, Functions, Kind, Replica, attribute, base_of, element, name_of},
     plan::{Plan, loop_number, step_of},
@@ -10,8 +11,9 @@ use crate::{
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{
-    Block, Error, Expr, Stmt, Token,
+    Block, Error, Expr, ExprForLoop, Pat, Stmt, Token,
     parse::Parser,
+    parse_quote,
     punctuated::Punctuated,
     spanned::Spanned,
     visit::Visit,
@@ -109,6 +111,40 @@ impl<'a> Lower<'a> {
             self.level = level;
         }
         call.args.iter_mut().for_each(|argument| self.visit_expr_mut(argument));
+    }
+
+    /// Whether a loop of a step contributes to elements, and has nothing to do between but to read what and where.
+    fn contributes(&self, body: &Block) -> bool {
+        let Some(leaf) = self.leaf.and_then(|leaf| self.plan.leaves.get(&leaf)) else { return false };
+        let mut words = Vec::new();
+        collect_words(quote!(#body), &mut words);
+        let counts = |word: &Ident| leaf.uses.arrays.get(&word.to_string()).is_some_and(ArrayUse::counts);
+        words.iter().any(counts)
+    }
+
+    /// Where the pattern of a loop takes a value from behind a reference, the loop reads a list: it asks for what
+    /// comes, if it contributes.
+    fn look_ahead(&self, looping: &mut ExprForLoop) {
+        if !self.contributes(&looping.body) {
+            return;
+        }
+        let mut names = Vec::new();
+        let mut ask = |pattern: &mut Pat| {
+            if let Pat::Reference(reference) = pattern
+                && reference.mutability.is_none()
+            {
+                let name = format_ident!("__ahead_{}", names.len(), span = Span::call_site());
+                *pattern = parse_quote!(#name @ #reference);
+                names.push(name);
+            }
+        };
+        match &mut *looping.pat {
+            Pat::Tuple(tuple) => tuple.elems.iter_mut().for_each(&mut ask),
+            pattern => ask(pattern),
+        }
+        for name in names.iter().rev() {
+            looping.body.stmts.insert(0, parse_quote!(::superstep::neststep::ahead(#name);));
+        }
     }
 
     pub(crate) fn lowered_tokens(&mut self, tokens: TokenStream) -> TokenStream {
@@ -217,6 +253,7 @@ impl VisitMut for Lower<'_> {
             }
             Expr::ForLoop(looping) => {
                 looping.attrs.retain(|attribute| !attribute.path().is_ident("__loop"));
+                self.look_ahead(looping);
                 visit_mut::visit_expr_mut(self, expr);
             }
             Expr::While(looping) => {

@@ -164,7 +164,7 @@ fn function(mut function: ItemFn, functions: &Functions, errors: &mut Vec<Error>
     } else {
         quote_spanned!(spot=> {
             #[allow(unused_imports)]
-            use ::superstep::neststep::Inspect as _;
+            use ::superstep::neststep::{Inspect as _, Unsteady as _};
             #checks #flags
             #(#stmts)*
         })

@@ -4,14 +4,19 @@
 //! unknown condition ends is gone through once.
 
 use crate::{
-    forms::{is_endless, is_way_out, visiting},
+    changed::{Bindings, changed},
+    forms::{bound, is_endless, is_way_out, visiting},
     inspect::Slicer,
+    steady::{comes_to_all, is_fixed},
     taint::is_cut,
     wants::{only_want, perhaps},
 };
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use syn::{Block, Expr, ExprBinary, ExprForLoop, ExprIf, ExprLoop, ExprMatch, ExprWhile, Label, Lifetime};
+use std::collections::BTreeSet;
+use syn::{
+    Block, Expr, ExprBinary, ExprForLoop, ExprIf, ExprLoop, ExprMatch, ExprWhile, Label, Lifetime, Stmt, visit::Visit,
+};
 
 impl Slicer<'_> {
     /// `x && y` and `x || y`, whose second part may not be reached.
@@ -172,7 +177,7 @@ impl Slicer<'_> {
         let sites = self.expr(&looping.expr);
         match (body.is_empty() && sites.is_empty(), is_known) {
             (true, _) => TokenStream::new(),
-            (false, true) => Self::repeated(looping, &body),
+            (false, true) => self.repeated(looping, &body),
             (false, false) => {
                 let body = perhaps(&body);
                 quote!(#sites #body)
@@ -181,13 +186,48 @@ impl Slicer<'_> {
     }
 
     /// A loop whose rounds are known.
-    fn repeated(looping: &ExprForLoop, body: &TokenStream) -> TokenStream {
+    fn repeated(&self, looping: &ExprForLoop, body: &TokenStream) -> TokenStream {
         let (pattern, expr, label) = (&looping.pat, &looping.expr, &looping.label);
         if let Some([list, array, place]) = only_want(body) {
+            if self.is_steady(looping, &array, &place) {
+                let rounds = quote!(::core::iter::IntoIterator::into_iter(#expr));
+                let places = quote!({
+                    let __rounds = #rounds;
+                    let __are_steady = ::superstep::neststep::Rounds(&__rounds).are_steady();
+                    (__are_steady, ::core::iter::Iterator::map(__rounds, |#pattern| #place))
+                });
+                return quote!(__want_steadily!(#list, #array, #places););
+            }
             let places = quote!(::core::iter::IntoIterator::into_iter(#expr), |#pattern| #place);
             return quote!(__want_each!(#list, #array, ::core::iter::Iterator::map(#places)););
         }
         quote!(#[allow(unused_variables, unused_labels)] #label for #pattern in #expr { #body })
+    }
+}
+
+impl Slicer<'_> {
+    /// Whether the step comes to each round of a loop once, and reads the array there once and nowhere else, at a place
+    /// that it finds again as it is.
+    fn is_steady(&self, looping: &ExprForLoop, array: &TokenStream, place: &TokenStream) -> bool {
+        let is_this = |stmt: &Stmt| matches!(stmt, Stmt::Expr(Expr::ForLoop(other), _) if std::ptr::eq(other, looping));
+        let is_only = self
+            .facts
+            .use_of(&array.to_string())
+            .is_some_and(|array| array.reads == 1 && array.section_reads == 0 && !array.tracks());
+        if !is_only || !self.body.stmts.iter().any(is_this) || !comes_to_all(&looping.body) {
+            return false;
+        }
+        let (changed, mut bindings) = (changed(self.body), Bindings(BTreeSet::new()));
+        bindings.visit_block(self.body);
+        let visited: Vec<String> = bound(&looping.pat).iter().map(ToString::to_string).collect();
+        let is_same = |name: &Ident| {
+            let name = name.to_string();
+            !changed.contains_key(&name) && !bindings.0.contains(&name)
+        };
+        is_fixed(&looping.expr, &is_same)
+            && syn::parse2(place.clone()).is_ok_and(|place| {
+                is_fixed(&place, &|name| is_same(name) || visited.iter().any(|visited| name == visited))
+            })
     }
 }
 

@@ -288,9 +288,8 @@ impl Lower<'_> {
             }
             if array.counts() {
                 let adding = with(&name, "adding");
-                tracks.extend(
-                    quote!(#[allow(unused_mut)] let mut #adding = ::superstep::neststep::Adding::new(&#port, #name);),
-                );
+                tracks
+                    .extend(quote!(#[allow(unused_mut)] let mut #adding = ::superstep::neststep::Adding::new(&#port);));
                 give_back.extend(quote!(#adding.end();));
             }
             if leaf.inspector.as_ref().is_some_and(|inspector| inspector.arrays.contains(word)) {

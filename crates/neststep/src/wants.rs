@@ -6,8 +6,9 @@ use quote::quote;
 use std::collections::BTreeSet;
 use syn::{Expr, Macro, Token, parse::Parser, punctuated::Punctuated};
 
-/// What an inspector asks for: an element, one in each round of a loop, or a section.
-pub(crate) const WANTS: [&str; 3] = ["__want", "__want_each", "__want_section"];
+/// What an inspector asks for: an element, one in each round of a loop, one in each that the step is sure to read then,
+/// or a section.
+pub(crate) const WANTS: [&str; 4] = ["__want", "__want_each", "__want_steadily", "__want_section"];
 
 /// All words of an inspector, without the arrays whose elements it asks for.
 pub(crate) fn looks(code: TokenStream, found: &mut BTreeSet<String>) {

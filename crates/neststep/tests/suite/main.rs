@@ -21,5 +21,6 @@ mod nesting;
 mod papers;
 mod parts;
 mod sharing;
+mod steady;
 mod users;
 mod whole;

@@ -17,7 +17,7 @@ pub use array::{
     Array, Block, BlockCyclic, Cyclic, Distribution, Edge, Gatherer, Halo, Irregular, OneScatterer, PendingHalo, Plan,
     Scatterer, Tiles,
 };
-pub(crate) use array::{Divisor, Finder, Loose};
+pub(crate) use array::{Divisor, Loose};
 pub use paged::{Cohering, Paged, Run, RunMut};
 pub use place::Place;
 pub use queue::Queue;

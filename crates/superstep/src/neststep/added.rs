@@ -1,8 +1,7 @@
 //! Contributions to the elements of an array, in the order of issue.
 //!
-//! They are collected in chunks that stay in the cache, and each chunk is sorted by owner. Where a chunk is full of one
-//! value, the loop sorts what follows itself. So a loop over millions of keys writes each of them to memory once, as a
-//! scatter of them does.
+//! They are collected in chunks that stay in the cache, and each chunk is sorted by owner. So a loop over millions of
+//! keys writes each of them to memory once, as a scatter of them does.
 
 use super::chunk::Chunk;
 use crate::{
@@ -11,8 +10,11 @@ use crate::{
 };
 use std::cell::{Cell, RefCell};
 
+/// How many contributions are sorted together.
+pub(super) const ROOM: usize = 256;
+
 pub(super) struct Added<T: Element> {
-    pub(super) at: Box<Chunk<256>>,
+    pub(super) at: Box<Chunk<ROOM>>,
     /// What is contributed to all, as long as it is the same.
     pub(super) one: Cell<Option<T>>,
     rest: RefCell<Rest<T>>,
@@ -25,23 +27,29 @@ struct Rest<T: Element> {
     sorted: Vec<Loose<T>>,
     /// Whether the last of them takes further chunks.
     is_open: bool,
-    /// How many contributions are in them.
+    /// How many contributions are in them, and for how many there is room.
     count: usize,
+    room: usize,
 }
 
 impl<T: Element> Rest<T> {
     fn sort<D: Distribution, const N: usize>(
         &mut self,
         a: &Array<T, D, N>,
-        at: &Chunk<256>,
+        at: &Chunk<ROOM>,
         one: Option<T>,
         op: impl Combine<T>,
     ) {
         if !std::mem::replace(&mut self.is_open, true) {
             self.sorted.push(a.loose(op, one));
         }
-        self.count += at.len();
         if let Some(last) = self.sorted.last_mut() {
+            if self.count >= self.room {
+                // As many again may follow.
+                self.room = 2 * self.count.max(ROOM);
+                last.make_room(self.room - self.count);
+            }
+            self.count += at.len();
             a.collect_loose(last, at.drain(), &self.values);
         }
         self.values.clear();
@@ -56,7 +64,7 @@ pub(super) fn is_same<T: Element>(one: Option<T>, value: T) -> bool {
 
 impl<T: Element> Added<T> {
     pub(super) fn new() -> Self {
-        let rest = Rest { values: Vec::new(), sorted: Vec::new(), is_open: false, count: 0 };
+        let rest = Rest { values: Vec::new(), sorted: Vec::new(), is_open: false, count: 0, room: 0 };
         Self { at: Box::new(Chunk::new()), one: Cell::new(None), rest: RefCell::new(rest) }
     }
 
@@ -105,30 +113,6 @@ impl<T: Element> Added<T> {
         }
     }
 
-    /// Lends what is sorted already to a loop that goes on, where that is a chunk of one value or more.
-    pub(super) fn open<D: Distribution, const N: usize>(
-        &self,
-        a: &Array<T, D, N>,
-        op: impl Combine<T>,
-    ) -> Option<Loose<T>> {
-        let one = self.one.get()?;
-        let mut rest = self.rest.borrow_mut();
-        if !rest.is_open {
-            return None;
-        }
-        rest.sort(a, &self.at, Some(one), op);
-        rest.is_open = false;
-        rest.sorted.pop()
-    }
-
-    /// Takes it back, with so many more.
-    pub(super) fn close(&self, open: Loose<T>, more: usize) {
-        let mut rest = self.rest.borrow_mut();
-        rest.sorted.push(open);
-        rest.is_open = true;
-        rest.count += more;
-    }
-
     /// Hands everything to the boundary of `s`.
     #[track_caller]
     pub(super) fn send<D: Distribution, const N: usize>(&self, s: &Step, a: &Array<T, D, N>, op: impl Combine<T>) {
@@ -153,7 +137,7 @@ impl<T: Element> Added<T> {
         let mut rest = self.rest.borrow_mut();
         rest.values.clear();
         rest.sorted.clear();
-        (rest.is_open, rest.count) = (false, 0);
+        (rest.is_open, rest.count, rest.room) = (false, 0, 0);
         self.one.set(None);
         drop(self.at.drain());
     }

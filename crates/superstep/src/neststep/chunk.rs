@@ -28,7 +28,7 @@ impl<const N: usize> Chunk<N> {
     }
 
     /// All of its room, and how many indices there are in it.
-    pub(super) fn room(&self) -> (&[Cell<usize>], usize) {
+    pub(super) fn room(&self) -> (&[Cell<usize>; N], usize) {
         (&self.at, self.filled.get())
     }
 

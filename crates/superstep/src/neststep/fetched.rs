@@ -15,7 +15,7 @@ use crate::{
 };
 use rustc_hash::FxHashMap;
 use std::{
-    cell::{OnceCell, RefCell},
+    cell::{Cell, OnceCell, RefCell},
     panic::Location,
 };
 
@@ -26,6 +26,8 @@ pub struct Wanted {
     /// The last ones.
     chunk: Chunk<128>,
     sections: RefCell<Vec<Span>>,
+    /// Whether the step reads just these, in this order.
+    is_sure: Cell<bool>,
 }
 
 /// Sections on their way.
@@ -55,7 +57,12 @@ pub fn called_twice(_: &(impl MayBeCalledTwice + ?Sized)) {}
 impl Wanted {
     /// Begins with room that an earlier step has left.
     pub fn new<T: Element>(port: &Port<T>) -> Self {
-        Self { at: RefCell::new(port.spare_list()), chunk: Chunk::new(), sections: RefCell::default() }
+        Self {
+            at: RefCell::new(port.spare_list()),
+            chunk: Chunk::new(),
+            sections: RefCell::default(),
+            is_sure: Cell::new(false),
+        }
     }
 
     /// Asks for an element. One that does not exist is for the step itself to complain of.
@@ -83,6 +90,26 @@ impl Wanted {
         self.at.borrow_mut().extend(places.map(|at| number(a, at).unwrap_or_default()));
     }
 
+    /// The same where nothing else is asked for, and the step reads one of them in each round of the loop, all in this
+    /// order if its rounds are steady. Then it need not look where the next one is.
+    #[inline]
+    pub fn want_steadily<T: Element, D: Distribution, P: Place<N>, const N: usize>(
+        &self,
+        a: &Array<T, D, N>,
+        (are_steady, places): (bool, impl Iterator<Item = P>),
+    ) {
+        let mut exist = true;
+        self.want_each(
+            a,
+            places.map(|at| {
+                let at = at.indices();
+                exist &= at.iter().zip(a.shape()).all(|(&at, extent)| at < extent);
+                at
+            }),
+        );
+        self.is_sure.set(are_steady && exist);
+    }
+
     #[inline(never)]
     fn empty_chunk(&self) {
         self.at.borrow_mut().extend(self.chunk.drain());
@@ -98,6 +125,7 @@ impl Wanted {
         self.empty_chunk();
         self.at.borrow_mut().clear();
         self.sections.borrow_mut().clear();
+        self.is_sure.set(false);
     }
 
     /// Has the boundary of `s` read all of it.
@@ -154,6 +182,7 @@ pub struct Fetched<T: Element> {
     /// Where each index is, once an element was not the next one.
     places: OnceCell<FxHashMap<usize, usize>>,
     sections: Vec<(Span, Vec<T>)>,
+    is_sure: bool,
 }
 
 /// Where a step reads what it has fetched: the element that comes next. It is a variable of the step, so that a loop
@@ -164,28 +193,32 @@ pub struct Cursor<'a, T> {
     at: &'a [u32],
     values: &'a [T],
     next: usize,
+    /// Whether nothing but the next one is ever read.
+    is_sure: bool,
 }
 
 impl<T: Element> Fetched<T> {
     /// What was asked for, and what came.
     pub fn new(wanted: Wanted, (values, sections): (Option<Vec<T>>, Vec<Vec<T>>)) -> Self {
-        let Wanted { at, sections: spans, .. } = wanted;
+        let Wanted { at, sections: spans, is_sure, .. } = wanted;
         Self {
             at: at.into_inner(),
             values: values.unwrap_or_default(),
             places: OnceCell::new(),
             sections: spans.into_inner().into_iter().zip(sections).collect(),
+            is_sure: is_sure.get(),
         }
     }
 
     /// Nothing was asked for.
     pub fn none() -> Self {
-        Self { at: Listed::Long(Vec::new()), values: Vec::new(), places: OnceCell::new(), sections: Vec::new() }
+        let (at, values) = (Listed::Long(Vec::new()), Vec::new());
+        Self { at, values, places: OnceCell::new(), sections: Vec::new(), is_sure: false }
     }
 
     /// Where a step begins to read.
     pub fn cursor(&self) -> Cursor<'_, T> {
-        Cursor { at: self.at.short(), values: &self.values, next: 0 }
+        Cursor { at: self.at.short(), values: &self.values, next: 0, is_sure: self.is_sure }
     }
 
     /// The element as it was before the step.
@@ -225,6 +258,14 @@ impl<T: Element> Fetched<T> {
         index: usize,
         site: &Location<'_>,
     ) -> T {
+        if cursor.is_sure
+            && let Some(&value) = cursor.values.get(cursor.next)
+        {
+            debug_assert_eq!(self.at.get(cursor.next), Some(index), "the loop has gone another way");
+            fabric::ask_on(&cursor.values[cursor.next]);
+            cursor.next += 1;
+            return value;
+        }
         if let (Some(&at), Some(&value)) = (cursor.at.get(cursor.next), cursor.values.get(cursor.next))
             && at as usize == index
         {

@@ -40,8 +40,6 @@ pub struct Port<T: Element> {
     wanted: RefCell<Vec<Span>>,
     mirrors: RefCell<Vec<Mirrored<T>>>,
     spare: RefCell<(Listed, Vec<T>)>,
-    /// Room of sections that are gone.
-    spare_sections: RefCell<Vec<Vec<T>>>,
 }
 
 struct Mirrored<T> {
@@ -94,7 +92,6 @@ pub fn port<T: Element, D: Distribution, const N: usize>(a: &Array<T, D, N>, nam
             wanted: RefCell::default(),
             mirrors: RefCell::default(),
             spare: RefCell::default(),
-            spare_sections: RefCell::default(),
         }) as Rc<dyn any::Any>
     };
     let port = Rc::clone(a.annex().get_or_init(make)).downcast::<Port<T>>();
@@ -246,7 +243,7 @@ impl<T: Element> Port<T> {
         let values = match values {
             Cow::Owned(values) => values,
             Cow::Borrowed(values) => {
-                let mut room = self.spare_sections.borrow_mut().pop().unwrap_or_default();
+                let mut room = a.room(values.len());
                 room.extend_from_slice(values);
                 room
             }
@@ -392,17 +389,11 @@ impl<T: Element> Port<T> {
         } else {
             let mut out = self.out.borrow_mut();
             let mut done = 0;
-            let mut spare = self.spare_sections.borrow_mut();
-            spare.clear();
-            for (before, span, mut values) in sections {
+            for (before, span, values) in sections {
                 s.scatter(a, &out.at[done..before], &out.values[done..before], op);
-                s.update_with(a, section_of(span), &values, op);
+                s.update_giving(a, span, values, op);
                 done = before;
-                values.clear();
-                spare.push(values);
             }
-            // They are taken from the end, in the order in which they were used.
-            spare.reverse();
             out.at.drain(..done);
             out.values.drain(..done);
         }

@@ -1,28 +1,23 @@
 //! Writes that are collected before the step that issues them has begun.
 
-use super::{Array, Distribution, lanes::Lanes, layout::Locator, operator::Operator};
-use crate::engine::{Combine, Element, Step};
+use super::{Array, Distribution, lanes::Lanes, operator::Operator};
+use crate::{
+    engine::{Combine, Element, Step},
+    memory::section::Span,
+};
 use std::panic::Location;
 
 /// Contributions to one array, sorted by owner. Dropped, they have never been.
 pub(crate) struct Loose<T: Element>(Lanes<T>);
 
-/// Finds elements for a loop that collects. Each loop has its own, so that it stays in registers.
-pub(crate) struct Finder<D: Distribution>(Locator<D::Map>);
-
 impl<T: Element> Loose<T> {
-    /// Adds a contribution of the one value for all; false if there is no such element.
-    #[inline]
-    pub(crate) fn push<D: Distribution>(&mut self, finder: &Finder<D>, index: usize) -> bool {
-        self.0.push_one(&finder.0, index)
+    /// Makes room for about so many more that spread evenly.
+    pub(crate) fn make_room(&mut self, count: usize) {
+        self.0.make_room(count);
     }
 }
 
 impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
-    pub(crate) fn finder(&self) -> Finder<D> {
-        Finder(self.part.locator())
-    }
-
     /// Begins to collect, for one value or for one each.
     pub(crate) fn loose(&self, op: impl Combine<T>, one: Option<T>) -> Loose<T> {
         Loose(self.open(Operator::new(op), one, 0))
@@ -45,7 +40,31 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
     }
 }
 
+impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
+    /// An empty vector with room for values that [`update_giving`](Step::update_giving) gives away.
+    pub(crate) fn room(&self, count: usize) -> Vec<T> {
+        let mut room = self.part.pool.spares().values.take(count);
+        fabric::make_room(&mut room, count);
+        room
+    }
+}
+
 impl Step {
+    /// Updates a section that exists, as [`update_with`](Self::update_with) does, with values that are given away.
+    #[track_caller]
+    pub(crate) fn update_giving<T: Element, D: Distribution>(
+        &self,
+        a: &Array<T, D>,
+        at: Span,
+        values: Vec<T>,
+        op: impl Combine<T>,
+    ) {
+        let (operator, site) = (Operator::new(op), Location::caller());
+        a.check_whole(&self.core, site).unwrap_or_else(|error| error.raise());
+        a.update_giving(at, values, operator, a.note(operator, site));
+        a.agree_on(operator);
+    }
+
     /// Issues what was collected, as [`scatter`](Self::scatter) does.
     #[track_caller]
     pub(crate) fn scatter_loose<T: Element, D: Distribution, const N: usize>(

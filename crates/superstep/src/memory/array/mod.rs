@@ -45,7 +45,7 @@ pub(crate) use divisor::Divisor;
 pub use gather::Gatherer;
 pub use halo::{Edge, Halo, PendingHalo};
 pub use layout::Distribution;
-pub(crate) use loose::{Finder, Loose};
+pub(crate) use loose::Loose;
 pub use plan::Plan;
 pub use scatter::{OneScatterer, Scatterer};
 pub use tiles::Tiles;

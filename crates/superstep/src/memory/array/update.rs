@@ -215,6 +215,34 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
         self.announce();
     }
 
+    /// Updates a row of a section that exists with values that are given away. Where most of them have one owner, they
+    /// go to it as they are.
+    pub(super) fn update_giving(&self, span: Span, mut values: Vec<T>, operator: Operator<T>, note: u32) {
+        let (shape, len) = (&self.shape, values.len());
+        let part = &self.part;
+        let here = if len > 0 && span.is_range() { part.stretch(span.first).min(len) } else { 0 };
+        let (owner, at) = if here > 0 { part.locate(span.first) } else { (0, 0) };
+        let is_skipped = operator.rule == Rule::Leader && self.core.rank() != 0;
+        if here < LONG || here < len / 2 || is_skipped || self.is_whole(owner, here, operator) {
+            self.update_spans((shape, &[span]), &values, operator, note);
+            part.pool.spares().values.keep(values);
+            return;
+        }
+        let rest = Span { first: span.first + here, step: 1, count: len - here };
+        self.update_spans((shape, &[rest]), &values[here..], operator, note);
+        values.truncate(here);
+        let batch = Batch { operator, base: at, writes: Writes::Stretch(values), note };
+        part.outgoing.borrow_mut().push_batch(owner, batch);
+        self.announce();
+    }
+
+    /// Whether these are all elements of a large part, whose memory can take its place.
+    fn is_whole(&self, owner: usize, count: usize, operator: Operator<T>) -> bool {
+        let is_whole = operator.rule == Rule::Any && count == self.part.lens[owner] && count * size_of::<T>() >= LARGE;
+        // Memory can only be handed over inside one process.
+        is_whole && self.part.owned.reaches.borrow()[owner].is_some()
+    }
+
     /// Updates what one owner has of a section; `is_long` says that it comes in long rows.
     fn update_piece(&self, piece: Piece, values: &[T], (operator, note): (Operator<T>, u32), is_long: bool) {
         let Piece { owner, at, step, count } = piece;
@@ -227,9 +255,7 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
             self.close(lanes);
             return;
         }
-        let is_whole = operator.rule == Rule::Any && count == part.lens[owner] && count * size_of::<T>() >= LARGE;
-        // Memory can only be handed over inside one process.
-        if is_whole && part.owned.reaches.borrow()[owner].is_some() {
+        if self.is_whole(owner, count, operator) {
             let buffer = part.pool.spares().buffer(count);
             if let Some(mut buffer) = buffer {
                 buffer.fill(values);
