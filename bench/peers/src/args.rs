@@ -52,6 +52,9 @@ pub(crate) enum Command {
     /// One process of a NAS kernel under MPI; started by the comparison itself.
     #[command(hide = true)]
     NasRank(mpi::nas::Part),
+    /// One process of PageRank under MPI; started by the comparison itself.
+    #[command(hide = true)]
+    GapRank(mpi::gap::Part),
 }
 
 impl Args {

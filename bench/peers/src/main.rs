@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Some(Command::LamellarPe(part)) => lamellar::run(part),
         Some(Command::MpiRank(part)) => mpi::rank::run(part),
         Some(Command::NasRank(part)) => mpi::nas::run(part),
+        Some(Command::GapRank(part)) => mpi::gap::run(part),
         None => compare(&args),
     };
     match outcome {

@@ -3,15 +3,13 @@
 use super::{
     graph::{Graph, Links, NONE},
     mail::Mail,
-    random::drawn_for,
 };
 use crate::Trouble;
-use std::collections::HashMap;
 use superstep::{Group, Max, Min, Or};
 
 /// With how many of its neighbours each vertex is joined before the largest tree is looked for.
 const FIRST: usize = 2;
-/// How many vertices are drawn for that.
+/// At how many vertices it is looked for.
 const DRAWN: usize = 1024;
 
 /// The components of a graph: for each of this processor's vertices the lowest number of one that can be reached from
@@ -36,63 +34,88 @@ pub fn labels(g: &mut Group, graph: &Graph) -> Result<Vec<u32>, Trouble> {
         return Err(Trouble::from("components are looked for in graphs whose edges lead both ways; use --symmetrize"));
     }
     let mut forest = Forest::new(graph, g.rank());
-    for round in 0..FIRST {
-        for place in 0..graph.out.here() {
-            if let Some(&slot) = graph.out.of(place).get(round) {
-                forest.join(place, slot);
-            }
-        }
-    }
-    forest.flatten();
-    let most = forest.frequent(g.rank());
-    let is_passed: Vec<bool> = (0..graph.out.here()).map(|place| forest.root(place) == most).collect();
-    forest.join_others(&graph.out, |place| !is_passed[place]);
-    let labels = settle(g, graph, &mut forest);
+    forest.join_first(&graph.out);
+    let most = forest.frequent();
+    let is_passing = forest.join_others(&graph.out, |_, root| root != most);
+    let (labels, of_most) = settle(g, graph, &mut forest, most);
     // Those that were passed over may be in several components, of which edges between them then make one.
-    let passed = is_passed.iter().position(|&is_passed| is_passed).map(|place| labels[place]);
+    let passed = of_most.filter(|_| is_passing);
     let (low, high) = g.step(|s| (s.reduce(passed.unwrap_or(NONE), Min), s.reduce(passed.unwrap_or(0), Max)));
     if low >= high {
         return Ok(labels);
     }
-    forest.join_others(&graph.out, |place| labels[place] != low);
-    Ok(settle(g, graph, &mut forest))
+    forest.join_others(&graph.out, |place, _| labels[place] != low);
+    Ok(settle(g, graph, &mut forest, most).0)
 }
 
-/// Gives all vertices of a component the same label, the lowest of their numbers.
+/// Gives all vertices of a component the same label, the lowest of their numbers. Also says which one those in the tree
+/// of the node `most` have, if there are any.
 ///
-/// Each tree of each processor is named after its lowest vertex there, and its other vertices are told that name. So an
-/// edge between two trees is a pair of names, and of equal pairs one is kept: what is left to be done is done with the
-/// names alone.
-fn settle(g: &mut Group, graph: &Graph, forest: &mut Forest) -> Vec<u32> {
+/// Each tree of each processor is named after its lowest vertex there, and the owners of its other vertices are told
+/// that name. One tree has most of them, so for that one they get a set of bits. An edge between two trees is a pair of
+/// names, and of equal pairs one is kept: what is left to be done is done with the names alone.
+fn settle(g: &mut Group, graph: &Graph, forest: &mut Forest, most: u32) -> (Vec<u32>, Option<u32>) {
     forest.flatten();
-    let (out, first, me) = (&graph.out, graph.vertices.first() as u32, g.rank() as u32);
-    let names = forest.names(first);
-    let mut mail = Mail::new(g);
-    for (slot, &root) in (0..out.slots() as u32).zip(&forest.parents) {
-        let (home, name) = (out.home(slot), names[root as usize]);
-        if home.owner != me && name != NONE {
-            mail.put(home, name);
+    let most = forest.parents.get(most as usize).copied().unwrap_or(NONE);
+    let first = graph.vertices.first() as u32;
+    let mut names = forest.names(first);
+    let (mut mail, mut sets) = (Mail::new(g), vec![Vec::new(); g.size()]);
+    let mut slot = 0;
+    for homes in graph.out.homes().chunk_by(|a, b| a.owner == b.owner) {
+        let (roots, owner) = (&forest.parents[slot..][..homes.len()], homes[0].owner as usize);
+        slot += homes.len();
+        if owner == g.rank() {
+            continue;
+        }
+        let set: &mut Vec<u64> = &mut sets[owner];
+        let end = homes.iter().map(|home| home.place as usize / 64 + 1).max().unwrap_or(0);
+        set.resize(end.max(set.len()), 0);
+        for (&home, &root) in homes.iter().zip(roots) {
+            set[home.place as usize / 64] |= u64::from(root == most) << (home.place % 64);
+            let name = names[root as usize];
+            // Both at once: one alone cannot be foreseen.
+            if (root != most) & (name != NONE) {
+                mail.put(home, name);
+            }
         }
     }
+    let called = names.get(most as usize).copied().unwrap_or(NONE);
     let mut pairs = Vec::new();
-    mail.hand_over(g, |place, name| {
-        let pair = (names[forest.root(place) as usize], name);
-        // Most are like the one before.
-        if pairs.last() != Some(&pair) {
-            pairs.push(pair);
+    let (sets, called) = mail.hand_over_with(
+        g,
+        |s| (s.exchange(sets), s.collect(called)),
+        |place, name| pairs.push((names[forest.root(place) as usize], name)),
+    );
+    let mine = forest.set(most);
+    for (set, name) in sets.iter().zip(called) {
+        let mut is_common = false;
+        for (at, (&told, &mine)) in set.iter().zip(&mine).enumerate() {
+            is_common |= told & mine != 0;
+            let mut others = told & !mine;
+            while others != 0 {
+                pairs.push((names[forest.root(64 * at + others.trailing_zeros() as usize) as usize], name));
+                others &= others - 1;
+            }
         }
-    });
+        if is_common {
+            pairs.push((names[most as usize], name));
+        }
+    }
     pairs.sort_unstable();
     pairs.dedup();
-    let all = agree(g, graph, &pairs);
-    (0..graph.vertices.here()).map(|place| all[(names[forest.root(place) as usize] - first) as usize]).collect()
+    for (name, label) in agree(g, graph, &pairs) {
+        names[forest.root((name - first) as usize) as usize] = label;
+    }
+    let labels = forest.nodes.iter().map(|&node| names[forest.parents[node as usize] as usize]).collect();
+    (labels, names.get(most as usize).copied())
 }
 
-/// The labels of this processor's names, by place, where pairs have the same: their first is a name of this processor.
+/// Which of this processor's names have another label than themselves, where pairs have the same label: their first is
+/// a name of this processor.
 ///
 /// Labels are names, so they lead on to labels. In each round the labels of pairs with two labels take the lower of
 /// them, and then each label follows the one to which it leads. Three supersteps for each round, and two for the last.
-fn agree(g: &mut Group, graph: &Graph, pairs: &[(u32, u32)]) -> Vec<u32> {
+fn agree(g: &mut Group, graph: &Graph, pairs: &[(u32, u32)]) -> Vec<(u32, u32)> {
     let first = graph.vertices.first();
     let numbers: Vec<u32> = (first as u32..).take(graph.vertices.here()).collect();
     let labels = graph.vertices.array(g, &numbers);
@@ -114,14 +137,17 @@ fn agree(g: &mut Group, graph: &Graph, pairs: &[(u32, u32)]) -> Vec<u32> {
             s.scatter(&labels, &indices, &values, Min);
             s.reduce(!indices.is_empty(), Or)
         });
+        let changed: Vec<(u32, u32)> = {
+            let labels = labels.local();
+            numbers.iter().copied().zip(labels.iter().copied()).filter(|(name, label)| name != label).collect()
+        };
         if !is_changed {
-            return labels.local().to_vec();
+            return changed;
         }
-        let changed: Vec<usize> = (0..numbers.len()).filter(|&place| labels.local()[place] != numbers[place]).collect();
-        let leading: Vec<usize> = changed.iter().map(|&place| labels.local()[place] as usize).collect();
+        let leading: Vec<usize> = changed.iter().map(|&(_, label)| label as usize).collect();
         let further = g.step(|s| s.gather(&labels, &leading));
         let mut labels = labels.local_mut();
-        changed.into_iter().zip(further).for_each(|(place, label)| labels[place] = label);
+        changed.iter().zip(further).for_each(|(&(name, _), label)| labels[name as usize - first] = label);
     }
 }
 
@@ -135,45 +161,79 @@ struct Forest {
 
 impl Forest {
     fn new(graph: &Graph, me: usize) -> Self {
-        let (slots, here) = (graph.out.slots() as u32, graph.vertices.here());
-        let mut nodes = vec![u32::MAX; here];
-        for slot in 0..slots {
-            let home = graph.out.home(slot);
+        let (mut count, mut nodes) = (graph.out.slots() as u32, vec![NONE; graph.vertices.here()]);
+        for (slot, home) in (0..).zip(graph.out.homes()) {
             if home.owner as usize == me {
                 nodes[home.place as usize] = slot;
             }
         }
-        let mut count = slots;
-        for node in nodes.iter_mut().filter(|node| **node == u32::MAX) {
-            *node = count;
-            count += 1;
+        for node in &mut nodes {
+            // Without a branch, which could not be foreseen.
+            let is_new = *node == NONE;
+            *node = if is_new { count } else { *node };
+            count += u32::from(is_new);
         }
         Self { parents: (0..count).collect(), nodes }
     }
 
-    /// Joins the trees of a vertex and of a slot. False if that was one tree.
+    /// Joins the trees of a vertex and of a slot.
     #[inline]
-    fn join(&mut self, place: usize, slot: u32) -> bool {
+    fn join(&mut self, place: usize, slot: u32) {
         let (mut a, mut b) = (self.parents[self.nodes[place] as usize], self.parents[slot as usize]);
         while a != b {
             let (high, low) = (a.max(b), a.min(b));
             let parent = self.parents[high as usize];
             if parent == high {
                 self.parents[high as usize] = low;
-                return true;
+                return;
             }
             (a, b) = (self.parents[parent as usize], low);
         }
-        false
     }
 
-    /// Joins vertices with all their neighbours but the first ones.
-    fn join_others(&mut self, out: &Links, is_joined: impl Fn(usize) -> bool) {
-        for place in (0..out.here()).filter(|&place| is_joined(place)) {
-            for &slot in out.of(place).iter().skip(FIRST) {
-                self.join(place, slot);
+    /// Joins each vertex with the first of its neighbours, and makes the forest flat.
+    fn join_first(&mut self, out: &Links) {
+        let (mut places, mut count) = (vec![0; out.here() + 1], 0);
+        for place in 0..out.here() {
+            // Without a branch, which could not be foreseen.
+            places[count] = place;
+            count += usize::from(out.degree(place) > 0);
+        }
+        places.truncate(count);
+        // Rows are looked at once: where they begin is seldom in a cache.
+        let (mut seconds, mut not_hung) = (Vec::with_capacity(count), Vec::new());
+        for &place in &places {
+            let (node, slots) = (self.nodes[place], out.of(place));
+            // Nothing is joined yet, so a vertex can be hung where its first neighbour hangs if that has a lower number.
+            // Nearly all do, and then all but few edges find their two ends in one tree.
+            let to = slots[0].min(node);
+            self.parents[node as usize] = self.parents[to as usize];
+            if to == node {
+                not_hung.push((place, slots[0]));
+            }
+            seconds.push(slots.get(1).copied().unwrap_or(node));
+        }
+        for (place, slot) in not_hung.into_iter().chain(places.into_iter().zip(seconds)) {
+            self.join(place, slot);
+        }
+        self.flatten();
+    }
+
+    /// Joins vertices with all their neighbours but the first ones. They are asked for by place, and by root in a flat
+    /// forest. True if a vertex was left out that has other neighbours.
+    fn join_others(&mut self, out: &Links, is_joined: impl Fn(usize, u32) -> bool) -> bool {
+        let mut is_passing = false;
+        for place in 0..out.here() {
+            let (has_others, is_joined) = (out.degree(place) > FIRST, is_joined(place, self.root(place)));
+            is_passing |= has_others & !is_joined;
+            // Both at once: one alone cannot be foreseen.
+            if has_others & is_joined {
+                for &slot in &out.of(place)[FIRST..] {
+                    self.join(place, slot);
+                }
             }
         }
+        is_passing
     }
 
     /// Makes every node a child of its root.
@@ -190,13 +250,19 @@ impl Forest {
         self.parents[self.nodes[place] as usize]
     }
 
-    /// The root that many vertices have: the most frequent one of some that are drawn.
-    fn frequent(&self, rank: usize) -> u32 {
-        let (mut random, mut counts) = (drawn_for(1, rank as u64), HashMap::<u32, u32>::new());
-        for _ in 0..DRAWN.min(self.nodes.len()) {
-            *counts.entry(self.root(random.below(self.nodes.len()))).or_default() += 1;
-        }
-        counts.into_iter().max_by_key(|&(root, count)| (count, root)).map_or(NONE, |(root, _)| root)
+    /// The root that many vertices have: the most frequent one of some of them.
+    fn frequent(&self) -> u32 {
+        let some = self.nodes.iter().step_by(self.nodes.len().div_ceil(DRAWN).max(1));
+        let mut roots: Vec<u32> = some.map(|&node| self.parents[node as usize]).collect();
+        roots.sort_unstable();
+        roots.chunk_by(|a, b| a == b).max_by_key(|same| same.len()).map_or(NONE, |same| same[0])
+    }
+
+    /// Which of this processor's vertices have this root: a bit for each, by place.
+    fn set(&self, root: u32) -> Vec<u64> {
+        let has = |node: u32| u64::from(self.parents[node as usize] == root);
+        let word = |nodes: &[u32]| nodes.iter().rev().fold(0, |word, &node| word << 1 | has(node));
+        self.nodes.chunks(64).map(word).collect()
     }
 
     /// By root: the number of this processor's lowest vertex in the tree.

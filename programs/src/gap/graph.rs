@@ -112,6 +112,11 @@ impl Links {
         self.homes[slot as usize]
     }
 
+    /// The vertices of all slots. Those of an owner follow each other.
+    pub(super) fn homes(&self) -> &[Home] {
+        &self.homes
+    }
+
     /// What each slot's vertex has in an array; `room` is a vector whose memory may be used. One superstep.
     pub(super) fn gather<T: Element>(&self, g: &mut Group, values: &Array<T, Block>, room: Vec<T>) -> Vec<T> {
         g.step(|s| s.gather_by_into(values, self.plan(), room))

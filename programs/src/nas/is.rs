@@ -55,7 +55,8 @@ pub(super) fn run(g: &mut Group, class: Class) -> Outcome {
     let first = keys.global(0).unwrap_or(0);
     let count = keys.local().len();
     keys.local_mut().copy_from_slice(&self::keys(first..first + count, most));
-    let (ranks, mut counts) = (g.array::<u32, Block>(most), vec![0; most]);
+    // Everybody counts in a part of its own, which lies where arrays do: on large pages.
+    let (ranks, counts) = (g.array::<u32, Block>(most), g.array::<u32, Block>(most * g.size()));
     let (mut values, mut is_sound, mut seconds) = (Vec::new(), true, 0.0);
     for iteration in 0..=iterations {
         // The first one is not counted, and does as the next.
@@ -67,7 +68,7 @@ pub(super) fn run(g: &mut Group, class: Class) -> Outcome {
                 keys.set(place, key);
             }
         }
-        rank(g, &keys, &ranks, &mut counts);
+        rank(g, &keys, &ranks, &counts);
         if iteration > 0 {
             seconds += start.elapsed().as_secs_f64();
         }
@@ -145,13 +146,14 @@ pub fn values(class: Class, iteration: usize, mut rank_at: impl FnMut(usize) -> 
 }
 
 /// Finds how many keys are smaller than each value.
-fn rank(g: &mut Group, keys: &Array<u32, Block>, ranks: &Array<u32, Block>, counts: &mut [u32]) {
-    count(&keys.local(), counts);
+fn rank(g: &mut Group, keys: &Array<u32, Block>, ranks: &Array<u32, Block>, counts: &Array<u32, Block>) {
+    count(&keys.local(), &mut counts.local_mut());
     let low = ranks.global(0).unwrap_or(ranks.len());
     let high = low + ranks.local().len();
-    ranks.local_mut().copy_from_slice(&counts[low..high]);
+    ranks.local_mut().copy_from_slice(&counts.local()[low..high]);
     // The first superstep: the counts of all others are added where they belong.
     g.step(|s| {
+        let counts = counts.local();
         s.update_with(ranks, ..low, &counts[..low], Sum);
         s.update_with(ranks, high.., &counts[high..], Sum);
     });

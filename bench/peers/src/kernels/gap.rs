@@ -3,18 +3,24 @@
 use super::Sizes;
 use crate::{
     Sample,
-    contenders::{graph, petgraph, single, superstep},
+    contenders::{graph, mpi, petgraph, single, superstep},
     contest::{Contest, Stage, Unit},
     digest,
     failure::Failure,
 };
 use superstep_programs::gap::{Kernel, NONE, Options, drawn, length};
 
+const EDGES: Unit = Unit::millions("million edges/s");
 /// What PageRank stops at.
 pub(crate) const TOLERANCE: f64 = 1e-4;
 pub(crate) const ITERATIONS: usize = 20;
 /// How many of those with the highest scores must be the same.
 const TOP: usize = 5;
+
+/// Which graph it is.
+pub(crate) fn options(scale: u32) -> Options {
+    Options { scale, ..Options::new(Kernel::Bfs) }
+}
 
 /// A graph in compressed rows: each edge leads both ways, none is there twice, and neighbours stand by rising number.
 pub(crate) struct Rows {
@@ -28,7 +34,7 @@ pub(crate) struct Rows {
 
 impl Rows {
     fn new(scale: u32) -> Self {
-        let options = Options { scale, ..Options::new(Kernel::Bfs) };
+        let options = options(scale);
         let drawn = drawn(&options, 0, 1);
         let mut both: Vec<(u32, u32)> = drawn
             .into_iter()
@@ -98,20 +104,20 @@ pub(crate) fn components(names: impl Iterator<Item = usize>) -> u64 {
     digest(0, named)
 }
 
-/// The vertices with the highest scores, which floats of all kinds agree upon.
-pub(crate) fn highest(scores: &[f64]) -> u64 {
+/// The vertices with the highest scores, which floats of all kinds agree upon, by rising number.
+pub(crate) fn highest(scores: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
     order.truncate(TOP);
     order.sort_unstable();
-    digest(0, order)
+    order
 }
 
 pub(super) fn hold(stage: &mut Stage, sizes: &Sizes) -> Result<(), Failure> {
     let rows = &Rows::new(sizes.scale);
     let contest = |name: &str, right: Sample| {
         let title = format!("{name}, 2^{} vertices", sizes.scale);
-        Contest::new("gap", title, Unit::millions("million edges/s"), rows.targets.len(), right.digest)
+        Contest::new("gap", title, EDGES, rows.targets.len(), right.digest)
     };
     let of_petgraph = &petgraph::csr(rows);
     let search = contest("bfs", petgraph::search(of_petgraph, rows))
@@ -127,11 +133,13 @@ pub(super) fn hold(stage: &mut Stage, sizes: &Sizes) -> Result<(), Failure> {
         .peer("graph", "`delta_stepping`", || graph::distances(weighted, rows))
         .superstep("`gap::sssp`", || superstep::gap::distances(rows));
     stage.hold(ways)?;
+    let best = &single::gap::ranked(rows).1;
     let ranks = contest("pr", graph::ranks(of_graph))
         .std("pull", || single::gap::ranks(rows))
         .peer("graph", "`page_rank`", || graph::ranks(of_graph))
         .superstep("`gap::pr`", || superstep::gap::ranks(rows));
     stage.hold(ranks)?;
+    launched(stage, rows, best)?;
     let parts = contest("cc", single::gap::components_by_search(rows))
         .std("Afforest", || single::gap::components(rows))
         .peer("graph", "`wcc_afforest`", || graph::components(of_graph))
@@ -147,4 +155,18 @@ pub(super) fn hold(stage: &mut Stage, sizes: &Sizes) -> Result<(), Failure> {
         .peer("graph", "`global_triangle_count`", || graph::triangles(ordered))
         .superstep("`gap::tc`", || superstep::gap::triangles(rows));
     stage.hold(triangles)
+}
+
+/// PageRank on two processes, where `best` have the highest ranks.
+fn launched(stage: &mut Stage, rows: &Rows, best: &[usize]) -> Result<(), Failure> {
+    let (title, unit) = (format!("pr, 2^{} vertices, two processes under Open MPI", rows.options.scale), EDGES);
+    let (file, expected) = (&mpi::gap::File::new(rows)?, digest(0, best.to_vec()));
+    let by_hand = move || {
+        let sample = mpi::gap::by_hand(rows, file, best)?;
+        Ok(Sample { digest: if sample.digest == 1 { expected } else { 0 }, ..sample })
+    };
+    let contest = Contest::new("gap", title, unit, rows.targets.len(), expected)
+        .by_hand("C and `MPI_Allgatherv`", by_hand)
+        .processes("`gap::pr`", || mpi::gap::superstep(rows));
+    stage.hold(contest)
 }

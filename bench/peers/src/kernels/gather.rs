@@ -2,7 +2,7 @@
 
 use super::{
     Sizes,
-    access::{Accesses, Shape, element},
+    access::{Accesses, element},
     count,
 };
 use crate::{
@@ -19,10 +19,9 @@ use crate::{
 const UNIT: Unit = Unit::millions("million reads/s");
 
 pub(super) fn hold(stage: &mut Stage, sizes: &Sizes) -> Result<(), Failure> {
-    for &block in sizes.tables_per_proc {
-        let shape = Shape { block, count: sizes.accesses_per_proc };
-        let accesses = &Accesses::random(shape);
-        let title = format!("table of {} per processor", count(block));
+    for accesses in sizes.accesses() {
+        let (accesses, shape) = (&accesses, accesses.shape());
+        let title = format!("table of {} per processor", count(shape.block));
         let contest = Contest::new("gather", title, UNIT, shape.accesses(), expected(accesses))
             .raw("direct loads", || raw::loads(accesses))
             .rayon("direct loads", || rayon::access::loads(accesses))

@@ -1,10 +1,6 @@
 //! Random elements of a distributed table are increased.
 
-use super::{
-    Sizes,
-    access::{Accesses, Shape},
-    count,
-};
+use super::{Sizes, access::Accesses, count};
 use crate::{
     PROCS,
     contenders::{
@@ -19,9 +15,7 @@ use crate::{
 const UNIT: Unit = Unit::millions("million updates/s");
 
 pub(super) fn hold(stage: &mut Stage, sizes: &Sizes) -> Result<(), Failure> {
-    for &block in sizes.tables_per_proc {
-        let shape = Shape { block, count: sizes.accesses_per_proc };
-        let accesses = Accesses::random(shape);
+    for accesses in sizes.accesses() {
         increments(stage, &accesses)?;
         additions(stage, &accesses.with_values())?;
     }

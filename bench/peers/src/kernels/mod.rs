@@ -24,6 +24,7 @@ pub(crate) mod walk;
 pub(crate) mod words;
 
 use crate::{contest::Stage, failure::Failure};
+use access::{Accesses, Shape};
 use superstep_programs::nas::Class;
 
 /// A kind of work.
@@ -177,6 +178,14 @@ impl Sizes {
         meetings: 101,
         class: Class::S,
     };
+}
+
+impl Sizes {
+    /// Random accesses to a table of each size, drawn one after the other.
+    fn accesses(&self) -> impl Iterator<Item = Accesses> {
+        let shapes = self.tables_per_proc.iter().map(|&block| Shape { block, count: self.accesses_per_proc });
+        shapes.map(Accesses::random)
+    }
 }
 
 /// A count as people say it.

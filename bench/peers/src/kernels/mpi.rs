@@ -2,7 +2,7 @@
 
 use super::{
     Sizes,
-    access::{Accesses, Shape, element},
+    access::{Shape, element},
     count, gather, histogram,
 };
 use crate::{
@@ -20,10 +20,9 @@ const MEETINGS: Unit = Unit::millions("million/s");
 pub(super) fn hold(stage: &mut Stage, sizes: &Sizes) -> Result<(), Failure> {
     meetings(stage, sizes.meetings)?;
     exchange(stage, Shape { block: sizes.moved_words, count: sizes.moves })?;
-    for &block in sizes.tables_per_proc {
-        let shape = Shape { block, count: sizes.accesses_per_proc };
-        let accesses = Accesses::random(shape);
-        let title = |what: &str| format!("{what}, table of {} per process", count(block));
+    for accesses in sizes.accesses() {
+        let shape = accesses.shape();
+        let title = |what: &str| format!("{what}, table of {} per process", count(shape.block));
         let (amount, loads) = (shape.accesses(), gather::expected(&accesses));
         let contest = |title, unit, expected| Contest::new("mpi", title, unit, amount, expected);
         stage.hold(

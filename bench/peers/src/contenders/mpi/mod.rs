@@ -3,6 +3,7 @@
 //! Superstep's are this program again (`mpi-rank`, a hidden command), which does what it does on threads. The C program
 //! is compiled when it is needed first.
 
+pub(crate) mod gap;
 pub(crate) mod nas;
 pub(crate) mod rank;
 

@@ -117,6 +117,11 @@ pub(crate) fn distances(rows: &Rows) -> Sample {
 }
 
 pub(crate) fn ranks(rows: &Rows) -> Sample {
+    ranked(rows).0
+}
+
+/// Also says which vertices have the highest ranks.
+pub(crate) fn ranked(rows: &Rows) -> (Sample, Vec<usize>) {
     let start = Instant::now();
     let count = rows.vertices() as f32;
     let base = (1.0 - DAMPING) / count;
@@ -136,7 +141,9 @@ pub(crate) fn ranks(rows: &Rows) -> Sample {
             break;
         }
     }
-    timed(|| highest(&scores.iter().map(|&score| f64::from(score)).collect::<Vec<_>>()), start)
+    let seconds = start.elapsed().as_secs_f64();
+    let best = highest(&scores.iter().map(|&score| f64::from(score)).collect::<Vec<_>>());
+    (Sample::of_answer(seconds, digest(0, best.iter().copied())), best)
 }
 
 /// Joins the trees of two vertices.
@@ -229,7 +236,7 @@ pub(crate) fn scores(rows: &Rows) -> Sample {
         }
         through[vertex as usize] = counts[vertex as usize] * sum;
     }
-    timed(|| highest(&through), start)
+    timed(|| digest(0, highest(&through)), start)
 }
 
 pub(crate) fn triangles(rows: &Rows) -> Sample {

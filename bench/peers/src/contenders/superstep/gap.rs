@@ -6,7 +6,7 @@ use crate::{
     kernels::gap::{ITERATIONS, Rows, TOLERANCE, highest, levels},
 };
 use ::superstep::{Group, Result, values::Value};
-use superstep_programs::gap::{Graph, Weighted, bc, bfs, cc, drawn, length, pr, sssp, tc};
+use superstep_programs::gap::{Graph, Options, Weighted, bc, bfs, cc, drawn, length, pr, sssp, tc};
 
 /// How often the work is done; the last time counts.
 const TIMES: usize = 3;
@@ -20,9 +20,9 @@ fn whole<T: Value>(g: &mut Group, mut work: impl FnMut(&mut Group) -> Vec<T>) ->
     (seconds, g.step(|s| s.collect(found)).concat())
 }
 
-fn graph(g: &mut Group, rows: &Rows) -> Graph {
-    let edges = drawn(&rows.options, g.rank(), PROCS);
-    Graph::undirected(g, rows.vertices(), &edges)
+fn graph(g: &mut Group, options: &Options) -> Graph {
+    let edges = drawn(options, g.rank(), PROCS);
+    Graph::undirected(g, 1 << options.scale, &edges)
 }
 
 /// The digest of the whole answer, which one processor hands in.
@@ -32,7 +32,7 @@ fn sample(g: &Group, seconds: f64, digest: impl FnOnce() -> u64) -> Sample {
 
 pub(crate) fn search(rows: &Rows) -> Result<Sample> {
     on_all(|g| {
-        let graph = graph(g, rows);
+        let graph = graph(g, &rows.options);
         let (seconds, parents) = whole(g, |g| bfs::search(g, &graph, rows.source));
         sample(g, seconds, || digest(0, levels(&parents)))
     })
@@ -52,17 +52,20 @@ pub(crate) fn distances(rows: &Rows) -> Result<Sample> {
 }
 
 pub(crate) fn ranks(rows: &Rows) -> Result<Sample> {
-    on_all(|g| {
-        let graph = graph(g, rows);
-        let (seconds, scores) = whole(g, |g| pr::ranks(g, &graph, TOLERANCE, ITERATIONS).scores);
-        let scores: Vec<f64> = scores.into_iter().map(f64::from).collect();
-        sample(g, seconds, || highest(&scores))
-    })
+    on_all(|g| ranks_of(g, &rows.options))
+}
+
+/// This processor's part in it.
+pub(crate) fn ranks_of(g: &mut Group, options: &Options) -> Sample {
+    let graph = graph(g, options);
+    let (seconds, scores) = whole(g, |g| pr::ranks(g, &graph, TOLERANCE, ITERATIONS).scores);
+    let scores: Vec<f64> = scores.into_iter().map(f64::from).collect();
+    sample(g, seconds, || digest(0, highest(&scores)))
 }
 
 pub(crate) fn components(rows: &Rows) -> Result<Sample> {
     on_all(|g| {
-        let graph = graph(g, rows);
+        let graph = graph(g, &rows.options);
         let (seconds, labels) = whole(g, |g| cc::labels(g, &graph).expect("edges lead both ways"));
         sample(g, seconds, || digest(0, labels))
     })
@@ -70,15 +73,15 @@ pub(crate) fn components(rows: &Rows) -> Result<Sample> {
 
 pub(crate) fn scores(rows: &Rows) -> Result<Sample> {
     on_all(|g| {
-        let graph = graph(g, rows);
+        let graph = graph(g, &rows.options);
         let (seconds, scores) = whole(g, |g| bc::scores(g, &graph, &[rows.source]));
-        sample(g, seconds, || highest(&scores))
+        sample(g, seconds, || digest(0, highest(&scores)))
     })
 }
 
 pub(crate) fn triangles(rows: &Rows) -> Result<Sample> {
     on_all(|g| {
-        let graph = graph(g, rows);
+        let graph = graph(g, &rows.options);
         let (seconds, counts) = whole(g, |g| vec![tc::triangles(g, &graph).expect("edges lead both ways")]);
         sample(g, seconds, || digest(0, [counts[0]]))
     })
