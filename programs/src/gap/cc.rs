@@ -73,8 +73,9 @@ fn settle(g: &mut Group, graph: &Graph, forest: &mut Forest, most: u32) -> (Vec<
         for (&home, &root) in homes.iter().zip(roots) {
             set[home.place as usize / 64] |= u64::from(root == most) << (home.place % 64);
             let name = names[root as usize];
+            let (is_other, is_named) = (root != most, name != NONE);
             // Both at once: one alone cannot be foreseen.
-            if (root != most) & (name != NONE) {
+            if is_other & is_named {
                 mail.put(home, name);
             }
         }
@@ -204,8 +205,8 @@ impl Forest {
         let (mut seconds, mut not_hung) = (Vec::with_capacity(count), Vec::new());
         for &place in &places {
             let (node, slots) = (self.nodes[place], out.of(place));
-            // Nothing is joined yet, so a vertex can be hung where its first neighbour hangs if that has a lower number.
-            // Nearly all do, and then all but few edges find their two ends in one tree.
+            // Nothing is joined yet, so a vertex can be hung where its first neighbour hangs if that one has a lower
+            // number. Nearly all do, and then all but few edges find their two ends in one tree.
             let to = slots[0].min(node);
             self.parents[node as usize] = self.parents[to as usize];
             if to == node {
@@ -225,7 +226,7 @@ impl Forest {
         let mut is_passing = false;
         for place in 0..out.here() {
             let (has_others, is_joined) = (out.degree(place) > FIRST, is_joined(place, self.root(place)));
-            is_passing |= has_others & !is_joined;
+            is_passing |= has_others && !is_joined;
             // Both at once: one alone cannot be foreseen.
             if has_others & is_joined {
                 for &slot in &out.of(place)[FIRST..] {
