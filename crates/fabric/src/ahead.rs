@@ -52,6 +52,12 @@ impl<T> Ahead<T> {
         let _ = self.0.wrapping_add(at);
     }
 
+    /// Asks for the element with this number, to be read soon.
+    #[inline]
+    pub fn ask_soon(self, at: usize) {
+        Self(self.0.wrapping_add(at)).ask_line(0);
+    }
+
     /// Asks for the line so many bytes on, to be read soon.
     #[inline]
     fn ask_line(self, bytes: usize) {

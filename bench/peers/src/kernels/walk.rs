@@ -53,7 +53,8 @@ pub(super) fn hold(stage: &mut Stage, sizes: &Sizes) -> Result<(), Failure> {
         let expected = digest(0, single::walk::levels(graph));
         let contest = Contest::new("walk", title, Unit::millions("million edges/s"), edges, expected)
             .std("compressed rows", || single::walk::search(graph))
-            .superstep("a visit for each edge", || superstep::walk::search(graph));
+            .superstep("a visit for each edge", || superstep::walk::search_one_by_one(graph))
+            .superstep("a visit along each edge", || superstep::walk::search_along(graph));
         stage.hold(contest)?;
     }
     let mut random = Random::of_rank(9, 0);

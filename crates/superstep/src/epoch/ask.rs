@@ -290,7 +290,7 @@ impl Epoch {
         if is_full {
             self.post_held_back(to)?;
         }
-        self.tick()?;
+        self.tick(1)?;
         let book = Rc::clone(&state.book.borrow());
         Ok(Answer { core: Rc::clone(&self.core), book, from: to, ticket, _of: PhantomData })
     }

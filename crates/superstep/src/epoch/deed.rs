@@ -62,6 +62,10 @@ pub(crate) trait Deed: 'static {
     #[inline]
     fn ask_ahead(_on: &Self::On, _args: &Self::Args) {}
 
+    /// Asks for the memory that what was asked for has led to, a few requests before they run.
+    #[inline]
+    fn ask_nearer(_on: &Self::On, _args: &Self::Args) {}
+
     fn run(function: Self::Pointer, on: &mut Self::On, e: &Epoch, args: Self::Args) -> Self::Answer;
 }
 

@@ -145,6 +145,31 @@ impl Lane {
         self.request_another((method, object), ticket, argument, is_alone, pool)
     }
 
+    /// Adds a request for each of `items`, as far as there is room; says for how many, and whether the letter is full.
+    #[inline]
+    pub(super) fn requests<X, A: Value>(
+        &mut self,
+        (method, object): (Entrance, u64),
+        items: &[X],
+        argument: impl Fn(&X) -> A,
+        pool: &RefCell<Pool>,
+    ) -> Result<(usize, bool)> {
+        let weight = size_of::<A>().max(1);
+        let room = self.room.count.min(self.room.bytes.div_ceil(weight));
+        if !std::mem::needs_drop::<A>()
+            && let Some(growing) = &mut self.growing
+            && let Some(series) = growing.arguments_for(method, object, None)
+        {
+            let items = &items[..items.len().min(room)];
+            series.extend(items.iter().map(argument));
+            self.room.count -= items.len();
+            self.room.bytes = self.room.bytes.saturating_sub(items.len() * weight);
+            return Ok((items.len(), self.room.count == 0 || self.room.bytes == 0));
+        }
+        let Some(first) = items.first() else { return Ok((0, false)) };
+        self.request((method, object), None, argument(first), false, pool).map(|is_full| (1, is_full))
+    }
+
     /// The number of a question that is about to be added.
     #[inline]
     pub(super) fn next_ticket(&mut self) -> u64 {
@@ -276,9 +301,13 @@ impl Lane {
     /// Takes away the room of a request; says whether none is left.
     #[inline]
     fn shrink(&mut self, bytes: usize) -> bool {
-        self.room.count = self.room.count.saturating_sub(1);
-        self.room.bytes = self.room.bytes.saturating_sub(bytes);
-        self.room.count == 0 || self.room.bytes == 0
+        let is_last = self.room.count <= 1 || self.room.bytes <= bytes;
+        if is_last {
+            self.room = Bundle { bytes: 0, count: 0 };
+        } else {
+            self.room = Bundle { bytes: self.room.bytes - bytes, count: self.room.count - 1 };
+        }
+        is_last
     }
 
     /// Ends what is growing: what comes next stands behind it.

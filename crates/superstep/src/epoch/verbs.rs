@@ -2,8 +2,10 @@
 
 use super::{
     deed::{By, Deed, Method, Plain},
+    lane::Lane,
     methods::Entrance,
     object::{Handle, Target},
+    pool::Pool,
     state::Epoch,
     work::Sent,
 };
@@ -12,7 +14,7 @@ use crate::{
     error::{Result, place},
 };
 use fabric::code::Three;
-use std::panic::Location;
+use std::{cell::RefCell, panic::Location};
 
 impl Epoch {
     /// This processor's number in the group.
@@ -154,6 +156,39 @@ impl Epoch {
         }
     }
 
+    /// Sends a request for each of `items`, in their order; `place` says where to and with which arguments.
+    #[track_caller]
+    #[inline]
+    pub(crate) fn send_each_on<D: Deed<Answer = ()>, X>(
+        &self,
+        on: Handle<D::On>,
+        items: &[X],
+        place: impl Fn(&X) -> (usize, D::Args),
+        function: D::Pointer,
+    ) {
+        let (outgoing, site) = (&self.state.outgoing, Location::caller());
+        let key = (Entrance::new::<Sent<D>>(function), on.name());
+        let mut rest = items;
+        while !rest.is_empty() {
+            let mut lanes = outgoing.lanes.borrow_mut();
+            let added = match &mut lanes[..] {
+                [only] => {
+                    let added = only.requests(key, rest, |item| place(item).1, &outgoing.pool);
+                    added.map(|(count, is_full)| (count, is_full.then_some(0)))
+                }
+                lanes => add_until_full(lanes, key, rest, &place, &outgoing.pool),
+            };
+            drop(lanes);
+            let sent = added.map_err(|error| self.placed(&error, site)).and_then(|(count, full)| {
+                rest = &rest[count..];
+                full.map_or_else(|| self.tick(count as u32), |to| self.post_held_back(to))
+            });
+            if let Err(error) = sent {
+                error.raise();
+            }
+        }
+    }
+
     #[inline]
     fn try_send<D: Deed<Answer = ()>>(
         &self,
@@ -185,7 +220,7 @@ impl Epoch {
             return self.post_held_back(to);
         }
         drop(lanes);
-        self.tick()
+        self.tick(1)
     }
 
     /// Sends the same request to every processor of the group, this one as well: the one-sided broadcast.
@@ -282,4 +317,22 @@ impl Epoch {
         activity.seen.set(activity.done.get());
         waited.unwrap_or_else(|error| error.raise());
     }
+}
+
+/// Adds requests to the lanes they belong to, until one of these is full; says how many, and which.
+#[inline]
+fn add_until_full<X, A: Value>(
+    lanes: &mut [Lane],
+    key: (Entrance, u64),
+    items: &[X],
+    place: impl Fn(&X) -> (usize, A),
+    pool: &RefCell<Pool>,
+) -> Result<(usize, Option<usize>)> {
+    for (at, item) in items.iter().enumerate() {
+        let (to, argument) = place(item);
+        if lanes[to].request(key, None, argument, false, pool)? {
+            return Ok((at + 1, Some(to)));
+        }
+    }
+    Ok((items.len(), None))
 }

@@ -135,10 +135,10 @@ impl Epoch {
         self.trouble.check()
     }
 
-    /// Looks for what came, every so often.
+    /// Looks for what came, every so many requests.
     #[inline]
-    pub(super) fn tick(&self) -> Result {
-        if self.pace.is_due(1) { self.look() } else { Ok(()) }
+    pub(super) fn tick(&self, requests: u32) -> Result {
+        if self.pace.is_due(requests) { self.look() } else { Ok(()) }
     }
 
     /// Serves others, for a processor that may loop. A method serves none here, but hears that the epoch has failed.

@@ -17,8 +17,9 @@ use crate::{
 use fabric::code::{Act, Task};
 use std::{any::type_name, cell::Cell, marker::PhantomData};
 
-/// So many requests ahead memory is asked for.
+/// So many requests ahead memory is asked for, and so many what it leads to.
 const AHEAD: usize = 16;
+const NEAR: usize = 3;
 
 impl Task for Serving {
     type Of<'a> = Work<'a>;
@@ -48,7 +49,7 @@ impl<D: Deed<Answer = ()>> Act<Serving> for Sent<D> {
 
     fn act(function: D::Pointer, work: Work<'_>) {
         let epoch = work.epoch;
-        work.run::<D::On, D::Args>(D::name(), D::ask_ahead, |object, _, arguments| {
+        work.run::<D>(|object, _, arguments| {
             D::run(function, object, epoch, arguments);
         });
     }
@@ -60,7 +61,7 @@ impl<D: Deed<Answer: Value>> Act<Serving> for Asked<D> {
     fn act(function: D::Pointer, work: Work<'_>) {
         let (epoch, from, first) = (work.epoch, work.from, work.ticket.unwrap_or_default());
         let is_alone = work.left.get() == 1;
-        work.run::<D::On, D::Args>(D::name(), D::ask_ahead, |object, at, arguments| {
+        work.run::<D>(|object, at, arguments| {
             let answer = D::run(function, object, epoch, arguments);
             epoch.answer(from, first + at, answer, is_alone);
         });
@@ -84,25 +85,15 @@ impl Act<Serving> for Absent {
 impl Work<'_> {
     /// Does the same for each request of the series, and asks for the memory of those to come.
     #[inline]
-    fn run<T: 'static, A: Value>(
-        mut self,
-        method: &'static str,
-        ask_ahead: impl Fn(&T, &A),
-        each: impl FnMut(&mut T, u64, A),
-    ) {
-        *self.outcome = self.work_off(method, ask_ahead, each);
+    fn run<D: Deed>(mut self, each: impl FnMut(&mut D::On, u64, D::Args)) {
+        *self.outcome = self.work_off::<D>(each);
     }
 
-    fn work_off<T: 'static, A: Value>(
-        &mut self,
-        method: &'static str,
-        ask_ahead: impl Fn(&T, &A),
-        each: impl FnMut(&mut T, u64, A),
-    ) -> Result {
-        let (epoch, from) = (self.epoch, self.from);
-        let Some(object) = object::find::<T>(&epoch.core, self.object) else {
+    fn work_off<D: Deed>(&mut self, each: impl FnMut(&mut D::On, u64, D::Args)) -> Result {
+        let (epoch, from, method) = (self.epoch, self.from, D::name());
+        let Some(object) = object::find::<D::On>(&epoch.core, self.object) else {
             let what =
-                format!("a request names an object of type {} that this processor has dropped", type_name::<T>());
+                format!("a request names an object of type {} that this processor has dropped", type_name::<D::On>());
             return Err(epoch.error(ErrorKind::HandleMismatch, &what));
         };
         let mut value = object.value.try_borrow_mut().map_err(|_| {
@@ -113,7 +104,7 @@ impl Work<'_> {
             return Err(object.refusal(&epoch.core, "a request came for", epoch.core.site()));
         }
         let running = Running::begin(epoch, &object, from, method);
-        match running.run(|| self.for_all(&mut *value, ask_ahead, each)) {
+        match running.run(|| self.for_all::<D>(&mut *value, each)) {
             Ok(()) => running.end(),
             Err(error) => {
                 let what = format!("an argument of the method {method}, sent by rank {from}: {error}");
@@ -125,27 +116,25 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn for_all<T, A: Value>(
-        &mut self,
-        value: &mut T,
-        ask_ahead: impl Fn(&T, &A),
-        mut each: impl FnMut(&mut T, u64, A),
-    ) -> Result {
+    fn for_all<D: Deed>(&mut self, value: &mut D::On, mut each: impl FnMut(&mut D::On, u64, D::Args)) -> Result {
         match &mut self.arguments {
             Content::Moved(moved) => {
-                let arguments = moved.downcast_mut::<Vec<A>>().ok_or_else(damaged)?;
+                let arguments = moved.downcast_mut::<Vec<D::Args>>().ok_or_else(damaged)?;
                 let count = arguments.len();
                 let (mut rest, mut at) = (arguments.drain(..), 0);
                 while let Some(argument) = rest.next() {
                     if let Some(later) = rest.as_slice().get(AHEAD) {
-                        ask_ahead(value, later);
+                        D::ask_ahead(value, later);
+                    }
+                    if let Some(sooner) = rest.as_slice().get(NEAR) {
+                        D::ask_nearer(value, sooner);
                     }
                     self.left.set(count - at - 1);
                     each(value, at as u64, argument);
                     at += 1;
                 }
                 drop(rest);
-                let room = arguments.capacity() * size_of::<A>();
+                let room = arguments.capacity() * size_of::<D::Args>();
                 let vector = std::mem::replace(moved, Box::new(()));
                 self.epoch.state.outgoing.pool.borrow_mut().keep(room, vector);
             }

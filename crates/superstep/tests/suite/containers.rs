@@ -176,6 +176,18 @@ fn an_index_beyond_the_end_is_refused_at_the_call() {
         },
         |_, error| check(&error, ErrorKind::IndexOutOfRange, &["index 5 of a graph, which has 5", file!()]),
     );
+    failing(
+        &SIZES,
+        |g| {
+            let graph = g.graph::<u8, ()>(5, |_| 0);
+            g.epoch(|e| graph.add_edge(e, 1, 4, ()));
+            graph.forall_mut(|_, vertex| vertex.edges_mut().iter_mut().for_each(|edge| edge.to += 3));
+            g.epoch(|e| {
+                graph.visit(e, 1, (), |vertex, walk, ()| walk.visit_along(vertex.edges(), (), |_, _, ()| ()));
+            });
+        },
+        |_, error| check(&error, ErrorKind::IndexOutOfRange, &["index 7 of a graph, which has 5", file!()]),
+    );
 }
 
 /// G7: a container belongs to the group that made it.

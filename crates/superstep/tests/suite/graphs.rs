@@ -119,10 +119,20 @@ fn reach(vertex: &mut Vertex<usize, ()>, walk: &Walk<'_, usize, ()>, distance: u
     }
 }
 
+/// The same, along all edges at once.
+fn reach_along(vertex: &mut Vertex<usize, ()>, walk: &Walk<'_, usize, ()>, distance: usize) {
+    if distance < vertex.value {
+        vertex.value = distance;
+        walk.visit_along(vertex.edges(), distance + 1, reach_along);
+    }
+}
+
 /// E4 and E5: visits go on by themselves, and the epoch ends when none is under way.
 #[test]
 fn a_walk_finds_the_shortest_ways_through_a_graph() {
-    for tuning in [Tuning::new(), Tuning::new().near(0, 1).far(0, 1)] {
+    let few = Tuning::new().near(0, 1).far(0, 1);
+    let ways: [fn(&mut Vertex<usize, ()>, &Walk<'_, usize, ()>, usize); 2] = [reach, reach_along];
+    for (tuning, reach) in [Tuning::new(), few].into_iter().flat_map(|tuning| ways.map(|way| (tuning, way))) {
         everywhere(|g| {
             let (rank, n) = (g.rank(), 30);
             let edges: Vec<(usize, usize)> =
@@ -161,4 +171,48 @@ fn a_loop_over_what_is_here_may_visit_the_rest() {
         });
         graph.forall_mut(|v, vertex| assert_eq!(vertex.value, n * (n - 1) / 2, "vertex {v}"));
     });
+}
+
+/// E3: what is sent along edges comes in the order of the edges, behind what was sent before and before what follows;
+/// also where it fills letters, and where arguments own memory.
+#[test]
+fn visits_along_edges_keep_their_order_among_others() {
+    fn note(vertex: &mut Vertex<Vec<usize>, usize>, _: &Walk<'_, Vec<usize>, usize>, x: usize) {
+        vertex.value.push(x);
+    }
+    fn note_text(vertex: &mut Vertex<Vec<usize>, usize>, _: &Walk<'_, Vec<usize>, usize>, x: String) {
+        vertex.value.push(x.len());
+    }
+    fn start(vertex: &mut Vertex<Vec<usize>, usize>, walk: &Walk<'_, Vec<usize>, usize>, (): ()) {
+        let edges = vertex.edges();
+        for edge in edges {
+            walk.visit(edge.to, 1, note);
+        }
+        walk.visit_along(edges, 2, note);
+        walk.visit_along(edges, "long".to_string(), note_text);
+        walk.visit_along(&edges[..0], 3, note);
+        walk.visit(edges[0].to, 5, note);
+        walk.visit_along(edges, 6, note);
+    }
+    for (tuning, each) in [(Tuning::new(), 3), (Tuning::new(), 2500), (Tuning::new().near(40, 3).far(40, 3), 7)] {
+        everywhere(|g| {
+            let graph = g.graph(4, |_| Vec::new());
+            g.epoch(|e| {
+                if e.rank() == 0 {
+                    (0..each).for_each(|at| graph.add_edge(e, 1, [2, 0, 3][at % 3], at));
+                }
+            });
+            g.epoch_with(tuning, |e| {
+                if e.rank() == 0 {
+                    graph.visit(e, 1, (), start);
+                }
+            });
+            graph.forall_mut(|v, vertex| {
+                let count = (0..each).filter(|at| [2, 0, 3][at % 3] == v).count();
+                let last = vec![5; usize::from(v == 2)];
+                let expected = [vec![1; count], vec![2; count], vec![4; count], last, vec![6; count]].concat();
+                assert_eq!(vertex.value, expected, "vertex {v}, {each} edges");
+            });
+        });
+    }
 }

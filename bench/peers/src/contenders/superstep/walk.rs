@@ -12,6 +12,8 @@ use ::superstep::{
 
 const NOT_YET: u32 = u32::MAX;
 
+type Expand = fn(&mut Vertex<u32, ()>, &Walk<'_, u32, ()>, ());
+
 fn on_one(body: impl Fn(&mut Group) -> Sample + Sync) -> Result<Sample> {
     Config::new().procs(1).run_all(body).map(Sample::of_all)
 }
@@ -22,6 +24,11 @@ fn expand(vertex: &mut Vertex<u32, ()>, walk: &Walk<'_, u32, ()>, (): ()) {
     vertex.edges().iter().for_each(|edge| walk.visit(edge.to, level, reach));
 }
 
+/// The same, with the visits of all neighbours at once.
+fn expand_along(vertex: &mut Vertex<u32, ()>, walk: &Walk<'_, u32, ()>, (): ()) {
+    walk.visit_along(vertex.edges(), vertex.value + 1, reach);
+}
+
 fn reach(vertex: &mut Vertex<u32, ()>, _: &Walk<'_, u32, ()>, level: u32) {
     if vertex.value == NOT_YET {
         vertex.value = level;
@@ -29,7 +36,7 @@ fn reach(vertex: &mut Vertex<u32, ()>, _: &Walk<'_, u32, ()>, level: u32) {
 }
 
 /// An epoch for each level, and a visit for each edge.
-fn levels(g: &mut Group, graph: &Graph<u32, ()>) {
+fn levels(g: &mut Group, graph: &Graph<u32, ()>, expand: Expand) {
     graph.forall_mut(|vertex, at| at.value = if vertex == 0 { 0 } else { NOT_YET });
     let mut reached = vec![0];
     for level in 1.. {
@@ -46,7 +53,15 @@ fn levels(g: &mut Group, graph: &Graph<u32, ()>) {
     }
 }
 
-pub(crate) fn search(of: &walk::Graph) -> Result<Sample> {
+pub(crate) fn search_one_by_one(of: &walk::Graph) -> Result<Sample> {
+    search(of, expand)
+}
+
+pub(crate) fn search_along(of: &walk::Graph) -> Result<Sample> {
+    search(of, expand_along)
+}
+
+fn search(of: &walk::Graph, expand: Expand) -> Result<Sample> {
     on_one(|g| {
         let graph = g.graph(of.vertices(), |_| NOT_YET);
         g.epoch(|e| {
@@ -54,8 +69,8 @@ pub(crate) fn search(of: &walk::Graph) -> Result<Sample> {
                 of.of(from).iter().for_each(|&to| graph.add_edge(e, from, to as usize, ()));
             }
         });
-        levels(g, &graph);
-        let (seconds, ()) = timed(g, |g| levels(g, &graph));
+        levels(g, &graph, expand);
+        let (seconds, ()) = timed(g, |g| levels(g, &graph, expand));
         let mut all = Vec::new();
         graph.forall_mut(|_, vertex| all.push(vertex.value));
         Sample::of_answer(seconds, digest(0, all))

@@ -4,14 +4,14 @@ use super::{
     blocks::Blocks,
     home::Home,
     vertex::{Edge, Vertex},
-    walk::{Part, Visit, Walk},
+    walk::{Part, Visit, Walk, Way},
 };
 use crate::{
     engine::{Core, Group, Sum, Value},
     epoch::{Answer, Epoch, Method, Object},
 };
 use fabric::code::Three;
-use std::{marker::PhantomData, ops::Range, panic::Location};
+use std::{cell::Cell, marker::PhantomData, ops::Range, panic::Location};
 
 /// A directed graph that lies spread over the processors of a group. Vertices are numbered from 0, and dealt out in
 /// blocks; an edge lies with the vertex that it leaves.
@@ -65,8 +65,8 @@ impl Group {
         home.declare_len(vertices);
         let blocks = Blocks::new(vertices, self.size());
         let vertices = blocks.range(self.rank()).map(|v| Vertex { value: value(v), edges: Vec::new() }).collect();
-        let part = self.object(Part { blocks, vertices, graph: None });
-        part.with(|here| here.graph = Some(part.handle()));
+        let part = self.object(Part { vertices, way: Way { blocks, graph: None, goes_on: Cell::new(false) } });
+        part.with(|here| here.way.graph = Some(part.handle()));
         Graph { home, part, blocks }
     }
 }

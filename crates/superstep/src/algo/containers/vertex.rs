@@ -1,5 +1,11 @@
 //! The vertices of a graph, and the edges that leave them.
 
+use fabric::Ahead;
+
+/// The bytes of a line of the caches, and so many of them are asked for; behind those the hardware does it by itself.
+const LINE: usize = 64;
+const LINES: usize = 6;
+
 /// An edge, as the vertex that it leaves has it.
 ///
 /// ```
@@ -57,6 +63,13 @@ impl<V, E> Vertex<V, E> {
     #[inline]
     pub fn edges(&self) -> &[Edge<E>] {
         &self.edges
+    }
+
+    /// Asks for the memory of the first edges, which are about to be read.
+    #[inline]
+    pub(super) fn ask_for_edges(&self) {
+        let each = (LINE / size_of::<Edge<E>>()).max(1);
+        (0..self.edges.len().min(LINES * each)).step_by(each).for_each(|at| Ahead::of(&self.edges).ask_soon(at));
     }
 
     /// The same, to be changed, sorted or cut.
