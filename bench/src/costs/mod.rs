@@ -106,7 +106,7 @@ mod tests {
     /// The table of `superstep::algorithms`.
     #[test]
     fn no_algorithm_sends_more_than_its_cost_line_says() {
-        for line in costs(&[1, 2, 5, 8]).expect("every run succeeds") {
+        for line in costs(&[1, 2, 4, 5, 8, 16, 32, 64]).expect("every run succeeds") {
             for counts in &line.counts {
                 assert!(counts.is_as_said(), "{}: {counts:?}", line.name);
                 assert!(counts.procs > 1 || counts.messages == 0, "{}: {counts:?}", line.name);
