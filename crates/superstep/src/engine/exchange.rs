@@ -284,6 +284,21 @@ mod tests {
     }
 
     #[test]
+    fn what_a_refused_call_has_moved_is_taken_back_and_no_more() {
+        let mut outbox = Outbox::default();
+        for item in 0..4 {
+            outbox.push_moved(1, Address::Item(item), Box::new(item));
+            outbox.push(2, Address::Item(item + 2), Tag::Data, |out| out.push(7));
+        }
+        outbox.push(0, Address::Item(3), Tag::Data, |_| ());
+        outbox.take_back(2);
+        let left: Vec<u32> = outbox.trays[1].moved.iter().map(|moved| *moved.downcast_ref().unwrap()).collect();
+        assert_eq!(left, [0, 1]);
+        assert_eq!([0, 1, 2].map(|to| outbox.trays[to].is_empty()), [true, false, true]);
+        assert_eq!(outbox.filled, [1]);
+    }
+
+    #[test]
     fn every_damaged_record_is_an_error_and_none_is_read_past_its_end() {
         let whole = record(Address::Item(4), Tag::Data, b"abc");
         for cut in 1..whole.len() {

@@ -115,3 +115,21 @@ impl Notes {
         self.told.borrow().keys().next().map(|&(_, from)| from)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_there_from_when_they_came_until_they_are_taken() {
+        let book = Book::new(2);
+        let there = |from| (4..8).filter(|&ticket| book.has(from, ticket)).collect::<Vec<u64>>();
+        assert!(there(1).is_empty() && book.is_empty());
+        book.enter(1, 5, 2, Ok(Content::Moved(Box::new(vec![Some(10u8), Some(20)]))));
+        assert_eq!((there(0), there(1)), (vec![], vec![5, 6]));
+        assert!(book.take::<u8>(1, 7).is_none());
+        assert_eq!(book.take::<u8>(1, 6).unwrap().unwrap(), 20);
+        assert_eq!(book.take::<u8>(1, 5).unwrap().unwrap(), 10);
+        assert!(there(1).is_empty() && book.is_empty());
+    }
+}

@@ -195,3 +195,30 @@ impl Meld for Listing {
         out.extend_from_slice(right);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_cause_is_told_and_what_it_led_to_only_alone() {
+        let report = |kind| Error::new(kind, "words").report().to_vec();
+        let (none, panic, full) = (Vec::new(), report(ErrorKind::Panicked), report(ErrorKind::OutOfMemory));
+        let poisoned = report(ErrorKind::Poisoned);
+        for (left, right, told) in [
+            (&none, &none, &none),
+            (&none, &panic, &panic),
+            (&panic, &none, &panic),
+            (&panic, &full, &panic),
+            (&full, &panic, &full),
+            (&poisoned, &panic, &panic),
+            (&panic, &poisoned, &panic),
+            (&none, &poisoned, &poisoned),
+            (&poisoned, &none, &poisoned),
+        ] {
+            let mut out = Vec::new();
+            First.meld(left, right, &mut out);
+            assert_eq!(&out, told);
+        }
+    }
+}

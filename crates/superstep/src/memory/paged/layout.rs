@@ -262,6 +262,16 @@ mod tests {
         assert_eq!(pages_of([1000, 4], [500, 4]), (0, 256));
     }
 
+    #[test]
+    fn no_element_that_there_is_not_has_a_line() {
+        let layout = Layout::new([5, 3, 6], [2, 3, 6], 2).unwrap();
+        let line = |at| layout.locator.line(at);
+        assert_eq!(line([4, 2, 0]), layout.locator.locate([4, 2, 0]).unwrap().0);
+        for at in [[5, 0, 0], [0, 3, 0], [6, 0, 0], [0, 4, 0], [5, 3, 0], [usize::MAX, 2, 0]] {
+            assert_eq!(line(at), usize::MAX, "{at:?}");
+        }
+    }
+
     fn check<const N: usize>(shape: [usize; N], block: [usize; N], size: usize) {
         let layout = Layout::new(shape, block, size).unwrap();
         let everything = shape.map(|extent| Span { first: 0, step: 1, count: extent });
