@@ -38,6 +38,9 @@ impl Aside {
         same_path(g, path);
         let made = by_leader(g, || {
             let make = || {
+                if path.as_os_str().is_empty() {
+                    return Err(io::Error::other("its name is empty"));
+                }
                 if path.file_name().is_none() || path.is_dir() {
                     return Err(io::Error::other("it is a folder"));
                 }

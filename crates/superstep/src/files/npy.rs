@@ -53,6 +53,16 @@ impl Number for [f64; 2] {
     const WORD: usize = 8;
 }
 
+/// What a type of the format is called here: it counts bytes, and Rust bits.
+fn in_bits(kind: &str) -> String {
+    let bits =
+        kind.get(1..).and_then(|bytes| bytes.parse::<u8>().ok()).filter(|&bytes| bytes <= 16).map(|bytes| 8 * bytes);
+    match (kind.chars().next(), bits) {
+        (Some(letter @ ('i' | 'u' | 'f')), Some(bits)) => format!("{letter}{bits}"),
+        _ => kind.to_owned(),
+    }
+}
+
 /// Reads the header of a file and checks the length of the file by it.
 fn look<T: Number>(path: &Path) -> Result<Header, Trouble> {
     let file = named(File::open(path), "read", path)?;
@@ -64,7 +74,8 @@ fn look<T: Number>(path: &Path) -> Result<Header, Trouble> {
     let found = Header::parse(&bytes).map_err(refuse)?;
     let kind = &T::DESCR[1..];
     if found.kind != kind {
-        return Err(refuse(format!("holds elements of type {}, and {kind} was asked for", found.kind)));
+        let [found, kind] = [found.kind.as_str(), kind].map(in_bits);
+        return Err(refuse(format!("holds elements of type {found}, and {kind} was asked for")));
     }
     let len = named(file.len(), "read", path)?;
     let asked = found.elements().and_then(|n| n.checked_mul(size_of::<T>() as u64)?.checked_add(found.begin));

@@ -60,6 +60,57 @@ fn a_full_disk_takes_nothing_away() {
     assert_eq!(run(0, false), Ok(4));
 }
 
+/// A save behind the program that finds no space is told at a turn, to all, and what was there before is there.
+#[test]
+fn a_disk_that_is_full_behind_the_program_takes_nothing_away() {
+    let Some(small) = Small::mount() else {
+        println!("missing: only root can mount a small file system, so no disk was full");
+        return;
+    };
+    let (dir, filler) = (small.0.0.join("saved"), small.0.0.join("filler"));
+    for fabric in [Fabric::Threads, Fabric::Procs] {
+        let errors = Config::new().procs(3).fabric(fabric).run_all(|g| {
+            // 400 kB in each generation.
+            let (a, x) = (g.array::<usize, Block>(50_000), One::new(0));
+            let mut saved = g.checkpoint(&dir)?;
+            saved.add("a", &a);
+            saved.add("x", &x);
+            let set = |value: usize| {
+                a.local_mut().fill(value);
+                x.set(value);
+            };
+            for value in 1..3 {
+                set(value);
+                saved.save(g)?;
+            }
+            g.leader(|| fs::write(&filler, vec![1; 1_000_000]).unwrap());
+            set(3);
+            let before = saved.generation();
+            saved.start(g)?;
+            let error = loop {
+                match saved.turn(g) {
+                    Ok(_) => assert_eq!(saved.generation(), before, "there is no room for it"),
+                    Err(error) => break error,
+                }
+            };
+            assert!(saved.restore(g)?);
+            assert!(a.local().iter().all(|&element| element == 2) && x.get() == 2);
+            g.leader(|| fs::remove_file(&filler).unwrap());
+            set(4);
+            saved.start(g)?;
+            set(5);
+            saved.finish(g)?;
+            assert!(saved.restore(g)?);
+            assert!(a.local().iter().all(|&element| element == 4) && x.get() == 4);
+            Ok::<_, superstep::Error>((error.kind(), error.to_string()))
+        });
+        let errors = errors.unwrap();
+        assert!(errors[0].0 == ErrorKind::File && errors[0].1.contains("cannot be written"), "{errors:?}");
+        assert!(errors.iter().all(|error| *error == errors[0]), "{errors:?}");
+        fs::remove_dir_all(&dir).unwrap();
+    }
+}
+
 /// Files are written whole or not at all, and a disk that takes nothing is named.
 #[test]
 fn a_disk_that_is_full_or_only_to_be_read_leaves_files_as_they_are() {

@@ -12,7 +12,11 @@ use std::{env, fmt::Write as _};
 const KILLS: u64 = 50;
 
 fn job(fabric: &str, folder: &Folder, procs: usize) -> Job {
-    Job::alone("relax", procs).env("SUPERSTEP_FABRIC", fabric).env("SUPERSTEP_TEST_FOLDER", &folder.name())
+    job_of("relax", fabric, folder, procs)
+}
+
+fn job_of(program: &'static str, fabric: &str, folder: &Folder, procs: usize) -> Job {
+    Job::alone(program, procs).env("SUPERSTEP_FABRIC", fabric).env("SUPERSTEP_TEST_FOLDER", &folder.name())
 }
 
 /// What the program computes on so many processors if nobody disturbs it.
@@ -111,6 +115,65 @@ fn a_program_killed_at_random_goes_on() {
         }
     }
     println!("{kills} faults");
+}
+
+/// Killed at each call of the system that the first save makes behind the program, by each of the processors.
+#[test]
+fn a_program_killed_at_any_call_of_a_save_behind_it_goes_on() {
+    let (procs, expected) = (2, undisturbed(2));
+    let mut killed = 0;
+    for fabric in ["threads", "procs"] {
+        for victim in 0..procs {
+            for call in 0.. {
+                let folder = Folder::new();
+                let hit = job_of("beside", fabric, &folder, procs)
+                    .env("SUPERSTEP_TEST_VICTIM", &victim.to_string())
+                    .env("SUPERSTEP_TEST_CALL", &call.to_string())
+                    .run();
+                let is_over = hit.is_well();
+                let outcome = if is_over { hit } else { job_of("beside", fabric, &folder, procs).run() };
+                assert!(outcome.is_well(), "{fabric}, killed at call {call} of {victim}: {outcome:?}");
+                assert_eq!(outcome.line("digest"), expected, "{fabric}, killed at call {call} of {victim}");
+                if is_over {
+                    break;
+                }
+                killed += 1;
+            }
+        }
+    }
+    assert!(killed > 20, "{killed}");
+    println!("{killed} faults");
+}
+
+/// Killed from outside, or told to end, while it is saved again and again behind it.
+#[test]
+fn a_program_that_is_ended_while_it_is_saved_behind_it_goes_on() {
+    let expected = undisturbed(2);
+    for fabric in ["threads", "procs"] {
+        for name in ["KILL", "TERM"] {
+            for lines in [1, 3, 4, 7] {
+                let folder = Folder::new();
+                let mut running = job_of("beside", fabric, &folder, 2).start();
+                while running.lines("turn").len() < lines && !running.has_ended() {
+                    std::thread::yield_now();
+                }
+                let pid = running.launcher();
+                if is_alive(pid) {
+                    signal(name, pid);
+                }
+                let ended = running.finish();
+                if !ended.is_well() && name == "TERM" {
+                    assert!(ended.says("a signal has asked the program to end; generation "), "{ended:?}");
+                }
+                let outcome = job_of("beside", fabric, &folder, 2).run();
+                assert!(outcome.is_well(), "{fabric}, {name} after {lines} lines: {outcome:?}");
+                assert_eq!(outcome.line("digest"), expected, "{fabric}, {name} after {lines} lines");
+                if name == "TERM" {
+                    assert!(outcome.line("began").starts_with("began true"), "{outcome:?}");
+                }
+            }
+        }
+    }
 }
 
 /// Restarted with one processor less, and then with one more, on another fabric.

@@ -20,8 +20,9 @@ pub(crate) const TURNS: usize = 12;
 fn program() {
     let name = env::var("SUPERSTEP_TEST_PROGRAM").expect("a test has started this");
     let outcome = match name.as_str() {
-        "relax" => superstep::run(|g| relax(g, true)),
-        "turns" => superstep::run(|g| relax(g, false)),
+        "relax" => superstep::run(|g| relax(g, Saves::AtEachTurn)),
+        "turns" => superstep::run(|g| relax(g, Saves::WhenItIsTime)),
+        "beside" => superstep::run(|g| relax(g, Saves::Beside)),
         "waiting" => superstep::run(waiting),
         "memory" => superstep::run(memory),
         other => panic!("there is no program {other}"),
@@ -32,6 +33,15 @@ fn program() {
     }
 }
 
+/// When a loop is saved.
+#[derive(Clone, Copy)]
+enum Saves {
+    AtEachTurn,
+    WhenItIsTime,
+    /// At every second turn, and written while the next ones are computed.
+    Beside,
+}
+
 fn folder() -> String {
     env::var("SUPERSTEP_TEST_FOLDER").expect("a test has made one")
 }
@@ -40,8 +50,8 @@ fn number(name: &str) -> Option<u64> {
     env::var(name).ok().map(|text| text.parse().expect("it is a number"))
 }
 
-/// A loop whose result depends on every turn, and on their number: kept at each turn, or when it is time.
-fn relax(g: &mut Group, is_saved: bool) -> Result {
+/// A loop whose result depends on every turn, and on their number.
+fn relax(g: &mut Group, saves: Saves) -> Result {
     // Whoever kills a process has to find it.
     print_line(&format!("process {}", std::process::id()));
     let (u, done) = (g.array::<f64, Block>(200), One::new(0));
@@ -58,7 +68,18 @@ fn relax(g: &mut Group, is_saved: bool) -> Result {
         let edges = g.step(|s| s.mirror(&u, ..));
         u.forall_mut(|i, x| *x = (edges[(i + 199) % 200] + edges[i] * 1.5 + edges[(i + 1) % 200]) / 3.25);
         done.set(done.get() + 1);
-        let has_saved = if is_saved { saved.save(g).map(|()| true)? } else { saved.turn(g)? };
+        let has_saved = match saves {
+            Saves::AtEachTurn => saved.save(g).map(|()| true)?,
+            Saves::WhenItIsTime => saved.turn(g)?,
+            Saves::Beside => {
+                saved.turn(g)?;
+                let is_begun = done.get().is_multiple_of(2);
+                if is_begun {
+                    saved.start(g)?;
+                }
+                is_begun
+            }
+        };
         say(g, &format!("turn {} {has_saved}", done.get()));
     }
     saved.finish(g)?;

@@ -135,7 +135,7 @@ fn files_of_arrays_that_do_not_fit_are_refused_by_name() {
         let outcome = g.read_npy::<f64, Block, 1>(&none);
         is_refused(g, outcome, &["none.npy cannot be read: No such file"]);
         let outcome = g.read_npy::<f32, Block, 1>(&path);
-        is_refused(g, outcome, &[&text, "elements of type f8, and f4 was asked for"]);
+        is_refused(g, outcome, &[&text, "elements of type f64, and f32 was asked for"]);
         let outcome = g.read_npy::<f64, Block, 2>(&path);
         is_refused(g, outcome, &[&text, "shape [10], and one of 2 dimensions was asked for"]);
         let b = g.array::<f64, Cyclic>(11);
@@ -149,6 +149,8 @@ fn files_of_arrays_that_do_not_fit_are_refused_by_name() {
         is_refused(g, outcome, &["it is a folder"]);
         let outcome = g.write_npy(&folder.path, &a);
         is_refused(g, outcome, &["cannot be written: it is a folder"]);
+        let outcome = g.write_raw("", &a);
+        is_refused(g, outcome, &["cannot be written: its name is empty"]);
         let outcome = g.write_raw(folder.path.join("no/where"), &a);
         is_refused(g, outcome, &["where cannot be written: No such file"]);
         let text_file = folder.put(g, "text.npy", "hello, world");
