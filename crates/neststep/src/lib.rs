@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod aliases;
 mod changed;
 mod combining;
 mod declare;

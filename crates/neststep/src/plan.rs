@@ -6,8 +6,10 @@
 
 use crate::{
     access::{Scan, Uses},
+    aliases::aliases,
     combining::{Combine, combines},
     differing::{Differing, differing},
+    forms::collect_words,
     inspect::{Inspector, inspector},
     names::{Functions, Kind, Name, Names, arguments, attribute, kind},
     private::Private,
@@ -115,7 +117,8 @@ pub(crate) fn plan(body: &mut Block, names: Names, functions: &Functions, privat
     let Declared { names, mut errors, .. } = declared;
     write_out(body, &names, &mut errors);
     let mut plan = Plan { names, errors, ..Plan::default() };
-    let mut planner = Planner { plan: &mut plan, functions, private, mirrored: BTreeSet::new(), level: 0 };
+    let aliases = aliases(body, &plan.names);
+    let mut planner = Planner { plan: &mut plan, functions, private, aliases, mirrored: BTreeSet::new(), level: 0 };
     planner.block(body, None);
     plan.differing = differing(body, &plan.names);
     plan
@@ -206,6 +209,8 @@ struct Planner<'a> {
     plan: &'a mut Plan,
     functions: &'a Functions,
     private: &'a Private,
+    /// Private names by which arrays may be looked at.
+    aliases: BTreeSet<String>,
     /// Arrays for which there was a `mirror` somewhere before.
     mirrored: BTreeSet<String>,
     /// In how many nesting steps the statement at hand is.
@@ -232,7 +237,13 @@ impl Planner<'_> {
     /// Whether a statement neither uses anything shared nor leads elsewhere.
     fn is_quiet(&self, stmt: &Stmt) -> bool {
         let uses = self.scan(|scan| scan.visit_stmt(stmt));
-        is_quiet(&uses)
+        is_quiet(&uses) && !self.has_alias(quote!(#stmt))
+    }
+
+    fn has_alias(&self, code: TokenStream) -> bool {
+        let mut words = Vec::new();
+        collect_words(code, &mut words);
+        words.iter().any(|word| self.aliases.contains(&word.to_string()))
     }
 
     fn block(&mut self, block: &Block, around: Option<Around<'_>>) {
@@ -446,7 +457,9 @@ impl Planner<'_> {
             }
         }
         let Some(Around { condition, body, key: looping }) = around else { return };
-        if condition.is_some_and(|condition| !is_quiet(&self.scan(|scan| scan.visit_expr(condition)))) {
+        if condition.is_some_and(|condition| {
+            !is_quiet(&self.scan(|scan| scan.visit_expr(condition))) || self.has_alias(quote!(#condition))
+        }) {
             return;
         }
         let loops = self.loops_of(number);
@@ -479,7 +492,7 @@ impl Planner<'_> {
         let writes: BTreeSet<String> = uses.written.keys().chain(stored).cloned().collect();
         let Some(next) = self.plan.leaves.get_mut(&follower) else { return false };
         let Some(inspector) = &next.inspector else { return false };
-        if writes.iter().any(|name| inspector.looks.contains(name)) {
+        if writes.union(&self.aliases).any(|name| inspector.looks.contains(name)) {
             return false;
         }
         next.before.push(number);

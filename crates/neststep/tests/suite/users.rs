@@ -70,6 +70,27 @@ neststep! {
         seen
     }
 
+    /// Private names see what steps have written, whatever they look through.
+    fn other_names(sh a: [i64]</>) -> Vec<i64> {
+        let mut seen = Vec::new();
+        let count = a.len();
+        let (b, first) = (a, || a.local().first().copied().unwrap_or(-1));
+        let c = Some(&b);
+        step a[$] = a[$] + 10;
+        let here = b.local().first().copied().unwrap_or(-1);
+        step seen.push(a[$]);
+        step a[$] = a[$] + 100;
+        let there = c.map_or(-1, |c| c.local().first().copied().unwrap_or(-1));
+        step seen.push(a[$]);
+        step a[$] = a[$] + 1000;
+        let third = first();
+        step seen.push(a[$]);
+        step a[$] = a[$] + 1;
+        step { let at = b.local().first().map_or(0, |x| *x as usize % count); seen.push(a[at]); }
+        seen.extend([here, there, third]);
+        seen
+    }
+
     /// More is done behind the step that somebody has left.
     fn leaves_two_groups() -> i64 {
         let mut sum = 0;
@@ -98,6 +119,16 @@ fn counted<D: superstep::Distribution + Default>(g: &mut Group, n: usize) -> Arr
     let a = g.array::<i64, D>(n);
     a.forall_mut(|i, x| *x = i as i64);
     a
+}
+
+#[test]
+fn an_array_by_another_name_has_what_was_written() {
+    everywhere(|g| {
+        let a = g.array::<i64, Block>(g.size());
+        let at = other_names(g, &a);
+        assert_eq!(at[..3], [10, 110, 1110]);
+        assert_eq!(at[3..], [1111, 10, 110, 1110]);
+    });
 }
 
 #[test]
