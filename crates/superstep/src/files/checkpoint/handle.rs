@@ -200,6 +200,9 @@ impl<'a> Checkpoint<'a> {
     /// Saves everything like [`save`](Self::save) and does not wait for the disk: this makes a copy, and it is written
     /// while the program goes on. Collective. One save at most is under way; this waits for one that is.
     ///
+    /// It is written by and by, so that the program hardly notices, and at once as soon as somebody waits for it:
+    /// [`finish`](Self::finish), another save, or one that has become due.
+    ///
     /// It counts, and what went wrong is told, with the next call that is collective: [`turn`](Self::turn) if it is
     /// written by then, or [`finish`](Self::finish), which waits.
     ///
@@ -348,6 +351,9 @@ impl<'a> Checkpoint<'a> {
             return Err(g.core().error(ErrorKind::AskedToEnd, what, Location::caller()));
         }
         if all & IS_BUSY != 0 {
+            if let (true, Some(begun)) = (self.is_owed, &self.begun) {
+                begun.writing.hurry();
+            }
             return Ok(false);
         }
         self.finish(g)?;

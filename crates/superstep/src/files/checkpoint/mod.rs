@@ -20,6 +20,7 @@ mod occasions;
 mod reader;
 mod restoring;
 mod save;
+mod tempo;
 mod values;
 mod writer;
 
