@@ -88,7 +88,7 @@ whole_minutes() {
 }
 
 random="$claims --test random -- --nocapture"
-part rounds random-simulated 350 "" "SUPERSTEP_RANDOM_CASES=20000 twice $random simulated_processors"
+part rounds random-simulated 320 "" "SUPERSTEP_RANDOM_CASES=20000 twice $random simulated_processors"
 part rounds random-threads 40 "" "SUPERSTEP_RANDOM_CASES=5000 $random threads_are"
 part rounds random-long 15 "" "SUPERSTEP_TEST_LONG=1 SUPERSTEP_RANDOM_CASES=2000 $random simulated_processors"
 part rounds random-processes 44 "" "SUPERSTEP_RANDOM_CASES=2000 $random processes_are"
@@ -102,7 +102,7 @@ part once claims-elsewhere 15 "claims" "$claims --test suite -- --nocapture else
   $claims --test suite -- --ignored --nocapture counted_on_threads"
 part once claims-mpi 20 "claims" "$claims --test suite -- --ignored --nocapture --test-threads=1 holds_under_open_mpi holds_under_mpich"
 part rounds faults-simulated 10 "" "SUPERSTEP_TEST_SEEDS=20 SUPERSTEP_TEST_SEED=\$((1 + 20 * round)) $claims --test faults -- --nocapture"
-part rounds faults-processes 155 "" "SUPERSTEP_FAULTS=20 $claims --test mayhem -- --nocapture forked && $claims --test procs"
+part rounds faults-processes 175 "" "SUPERSTEP_FAULTS=20 $claims --test mayhem -- --nocapture forked && $claims --test procs"
 part rounds faults-mpi 20 "" "SUPERSTEP_FAULTS=1 $claims --test mayhem -- --nocapture --test-threads=1 of_open_mpi of_mpich && $claims --test mpi"
 part rounds restarts 40 "" "SUPERSTEP_KILLS=250 $claims --test restarts -- --nocapture && SUPERSTEP_KILLS=24 $campaign --package superstep-cli --test restarts -- --nocapture"
 part once waits 8 "" "$claims --test waits"
@@ -118,8 +118,8 @@ part once bsp 22 "" "$campaign --package superstep-bsp"
 part once miri 20 "parts ran" "checks/miri.sh $((span * 20 / 60000 + 1))"
 part once sanitizers 32 "claims hold|sequences of calls" "checks/sanitizers.sh"
 part once fuzz 66 "" "checks/fuzz.sh $((span * 66 / 1000 / 8 + 1))"
-part once mutants 5 "^caught|: replace|: delete" "checks/mutants.sh $(whole_minutes 5)"
-part once soak 60 "supersteps|memory|descriptors|threads" "target/release/superstep soak --minutes $(whole_minutes 55)"
+part once mutants 25 "^caught|: replace|: delete" "checks/mutants.sh $(whole_minutes 25)"
+part once soak 45 "supersteps|memory|descriptors|threads" "target/release/superstep soak --minutes $(whole_minutes 42)"
 part once soak-processes 5 "supersteps|memory|descriptors|threads" "target/release/superstep soak --fabric procs --minutes 1"
 
 if [ ${#asked[@]} -gt 0 ]; then
