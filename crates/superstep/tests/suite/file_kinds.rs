@@ -77,8 +77,8 @@ fn headers_of_every_version_are_read_and_other_orders_are_refused() {
         }
         for (version, text, says) in [
             (1, "{'descr': '<u2', 'fortran_order': True, 'shape': (3, 1), }", "save it in C order"),
-            (1, "{'descr': '|b1', 'fortran_order': False, 'shape': (3, 2), }", "elements of type b1, and u2 was"),
-            (2, "{'descr': '<f2', 'fortran_order': False, 'shape': (3, 1), }", "elements of type f2, and u2 was"),
+            (1, "{'descr': '|b1', 'fortran_order': False, 'shape': (3, 2), }", "elements of type b1, and u16 was"),
+            (2, "{'descr': '<f2', 'fortran_order': False, 'shape': (3, 1), }", "elements of type f16, and u16 was"),
             (3, "{'descr': '<u2', 'fortran_order': False, 'shape': (), }", "shape [], and one of 2 dimensions"),
             (4, "{'descr': '<u2', 'fortran_order': False, 'shape': (3, 1), }", "version 4 of the .npy format"),
             (1, "{'descr': '<u2', 'fortran_order': False, 'shape': (3, 2), }", "bytes by its header"),
