@@ -2,7 +2,10 @@
 
 use neststep::neststep;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use superstep::{Block, ErrorKind, Sum, testing::everywhere};
+use superstep::{
+    Block, ErrorKind, Sum,
+    testing::{everywhere, failing},
+};
 
 /// Goes another way each time that it is made.
 struct Fickle<'a>(&'a AtomicUsize, usize);
@@ -86,13 +89,14 @@ fn a_loop_reads_what_it_names_however_it_goes() {
 
 #[test]
 fn a_loop_that_names_no_element_is_refused_where_it_does() {
-    let refused = superstep::Config::new().procs(2).run(|g| {
+    let claim = |g: &mut superstep::Group| {
         let a = g.array::<usize, Block>(5);
         beyond(g, &a, &[1, 5, 2])
+    };
+    failing(&[1, 2, 3], claim, |context, error| {
+        assert_eq!(error.kind(), ErrorKind::IndexOutOfRange, "{context}: {error}");
+        assert!(error.to_string().contains("index 5 of `a`"), "{context}: {error}");
     });
-    let refused = refused.unwrap_err();
-    assert_eq!(refused.kind(), ErrorKind::IndexOutOfRange);
-    assert!(refused.to_string().contains("index 5 of `a`"), "{refused}");
 }
 
 #[test]

@@ -49,7 +49,10 @@ impl Job {
 
     /// Without a launcher, on so many threads.
     pub(crate) fn alone(program: &'static str, procs: usize) -> Self {
-        let mut command = Self::append(Command::new(this()), "");
+        let mut env = Command::new("env");
+        // A shell that runs the tests in the background has them ignore it, and they ask programs to end by it.
+        env.arg("--default-signal=INT");
+        let mut command = Self::append(env, &this());
         command.env("SUPERSTEP_PROCS", procs.to_string());
         Self { command, program }
     }
