@@ -24,13 +24,15 @@ pub(crate) enum Needs {
     Before,
 }
 
-/// One verb's part in a boundary. Every method but the first and last is called only on items that need it.
+/// One verb's part in a boundary. Every method but the last is called only on items that need it.
 ///
 /// Its type says which verb it is, and that is how members find out that they call different ones: no two verbs place
 /// items of one type.
 pub(crate) trait Item: Any {
-    /// How errors name it.
-    fn describe(&self) -> String;
+    /// How a divergence names it; asked of those that every member places.
+    fn describe(&self) -> String {
+        String::new()
+    }
 
     fn needs(&self) -> Needs {
         Needs::Nothing

@@ -14,10 +14,7 @@ use crate::{
     },
 };
 use fabric::{Reach, Use, wire::Writer as _};
-use std::{
-    any::{self, type_name},
-    panic::Location,
-};
+use std::{any, panic::Location};
 
 /// From how many bytes on a put looks whether its tray is full; what is shorter has company to wait for.
 const LONG: usize = 4096;
@@ -198,10 +195,6 @@ struct Get<T> {
 }
 
 impl<T: Element> Item for Get<T> {
-    fn describe(&self) -> String {
-        format!("get of {}", type_name::<T>())
-    }
-
     fn read_before(&mut self, left: &[usize]) -> Result {
         if left.contains(&self.from) {
             return Err(left_unserved(self.from, "get", self.site));

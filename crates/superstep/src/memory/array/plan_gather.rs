@@ -15,11 +15,7 @@ use crate::{
     memory::owned::{left_unserved, lends_nothing},
 };
 use fabric::{Flat, wire::Writer as _};
-use std::{
-    any::{Any, type_name},
-    panic::Location,
-    rc::Rc,
-};
+use std::{any::Any, panic::Location, rc::Rc};
 
 impl Step {
     /// Reads the elements of a plan, as they are when this step's writes have been committed: what
@@ -163,10 +159,6 @@ struct ByPlan<T: Element, M> {
 }
 
 impl<T: Element, M: Map> Item for ByPlan<T, M> {
-    fn describe(&self) -> String {
-        format!("planned gather of {}", type_name::<T>())
-    }
-
     /// Owners answer in the order of their ranks, which is that of the routes.
     fn deliver(&mut self, from: usize, payload: Payload<'_>) -> Result {
         let (_, plan) = self.of.as_ref().ok_or_else(damaged)?;

@@ -19,11 +19,7 @@ use crate::{
     },
 };
 use fabric::{Flat, Loan, Reach, wire::Writer as _};
-use std::{
-    any::{self, type_name},
-    panic::Location,
-    rc::Rc,
-};
+use std::{any, panic::Location, rc::Rc};
 
 /// Elements by their numbers: in 32 bits each, where that is enough for the array.
 pub(super) enum Indices {
@@ -126,10 +122,6 @@ impl<T: Element, M: Map, W: Wanted<T, M>> Read<T, M, W> {
 }
 
 impl<T: Element, M: Map, W: Wanted<T, M>> Item for Read<T, M, W> {
-    fn describe(&self) -> String {
-        format!("{} of {}", W::NAME, type_name::<T>())
-    }
-
     fn read_after(&mut self, left: &[usize]) -> Result {
         if let Some(&rank) = left.first() {
             return Err(left_unserved(rank, W::NAME, self.site));
