@@ -350,4 +350,46 @@ mod tests {
         assert!(PartedMemory::<u8>::new(usize::MAX, 0).is_none());
         assert!(!PartedMemory::<u8>::new(2, 0).unwrap().is_for(3, 0));
     }
+
+    #[test]
+    fn parts_are_for_as_many_as_long_ones_only() {
+        let common = PartedMemory::<u64>::new(3, LINE / 8).unwrap();
+        assert_eq!(common.stride(), LINE / 8);
+        assert!(common.is_for(3, LINE / 8) && common.is_for(3, 1), "a part has a cache line of its own");
+        assert!(!common.is_for(3, 0) && !common.is_for(3, LINE / 8 + 1));
+        assert!(!common.is_for(2, LINE / 8) && !common.is_for(4, LINE / 8));
+        // Elements of an odd size have whole cache lines together.
+        assert_eq!(PartedMemory::<[u8; 3]>::new(2, 1).unwrap().stride(), LINE);
+        assert_eq!(PartedMemory::<[u16; 3]>::new(2, 1).unwrap().stride(), LINE / 2);
+    }
+
+    /// Values arrive whole on both sides of the lengths from which they go past the caches.
+    #[test]
+    #[cfg_attr(miri, ignore = "takes long in Miri")]
+    fn long_copies_are_whole() {
+        for bytes in [PAST_CACHES, OWN_PAST_CACHES] {
+            for len in [bytes / 8 - 1, bytes / 8, bytes / 8 + 5] {
+                let values: Vec<u64> = (0..len as u64).map(|at| at.wrapping_mul(0x9E37_79B9)).collect();
+                let mut buffer = Buffer::new(len).unwrap();
+                assert!(buffer.as_slice().iter().all(|&zero| zero == 0));
+                buffer.fill(&values);
+                assert!(buffer.as_slice() == values, "{len}");
+                let mut appended = vec![7];
+                append(&mut appended, &values);
+                assert!(appended[0] == 7 && appended[1..] == values, "{len}");
+            }
+        }
+    }
+
+    #[test]
+    fn room_is_made_for_as_many_as_were_asked_for() {
+        let mut some = Vec::with_capacity(8);
+        some.extend([1u32; 8]);
+        assert!(try_make_room(&mut some, 0) && some.capacity() == 8);
+        make_room(&mut some, 9);
+        assert!(some.capacity() >= 17);
+        let mut more = vec![0u64; 100];
+        assert!(try_make_room(&mut more, 100_000) && more.capacity() >= 100_100);
+        assert!(!try_make_room(&mut more, usize::MAX / 16));
+    }
 }

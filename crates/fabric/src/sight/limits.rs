@@ -42,3 +42,24 @@ impl Limits {
         Some((least / 10).clamp(Duration::from_millis(5), Duration::from_secs(1)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_may_wait_shortest_is_looked_at_ten_times_within_it() {
+        let period = |notice, most| {
+            let [notice, most] = [notice, most].map(Duration::from_millis);
+            Limits { notice, most }.period().map(|period| period.as_millis())
+        };
+        assert_eq!(period(0, 0), None);
+        assert_eq!(period(2000, 0), Some(200));
+        assert_eq!(period(0, 3000), Some(300));
+        assert_eq!(period(2000, 1000), Some(100));
+        assert_eq!(period(1000, 2000), Some(100));
+        // Neither all the time nor hardly ever.
+        assert_eq!(period(1, 0), Some(5));
+        assert_eq!(period(0, 60_000), Some(1000));
+    }
+}

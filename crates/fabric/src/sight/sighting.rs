@@ -9,8 +9,9 @@ use std::{
     },
 };
 
-/// How many places of a processor are kept in words.
-const PLACES: usize = 16;
+/// How many places of a processor are kept in words: as many as so many bits tell apart.
+const PLACES: usize = 1 << PLACE_BITS;
+const PLACE_BITS: u32 = 4;
 /// How many bytes of a place's words.
 pub(super) const WORDS: usize = 28;
 
@@ -174,7 +175,7 @@ impl Sighting {
     #[inline]
     pub(super) fn find(&self, key: u64, words: impl FnOnce(&mut dyn fmt::Write) -> fmt::Result) -> u32 {
         let key = key.wrapping_add(u64::from(self.generation.load(Ordering::Relaxed)) << 48);
-        let at = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 60) as usize % PLACES;
+        let at = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - PLACE_BITS)) as usize;
         if self.places[at].key.load(Ordering::Relaxed) != key {
             self.places[at].write(key, words);
         }
@@ -207,4 +208,46 @@ pub(crate) fn sightings(processors: usize) -> Arc<[Sighting]> {
     let made: Arc<[Sighting]> = (0..processors).map(|_| Sighting::default()).collect();
     *last = Some(Arc::clone(&made)).filter(|made| made.len() <= KEPT);
     made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::pen::Pen, *};
+
+    /// More places than are kept: each is still told in its own words while it is the last.
+    #[test]
+    fn every_place_is_told_in_its_own_words() {
+        let all: Arc<[Sighting]> = (0..1).map(|_| Sighting::default()).collect();
+        let pen = Pen::here(&all, 0);
+        pen.begin();
+        assert_eq!(all[0].whereabouts(), "before its first step");
+        for key in 0..4 * PLACES as u64 {
+            pen.enter(key, key, |out| write!(out, "of group {key}"));
+            assert_eq!(all[0].whereabouts(), format!("in step {key} of group {key}"));
+            pen.leave(key + 1);
+            assert_eq!(all[0].whereabouts(), format!("after step {key} of group {key}"));
+        }
+        // Between steps it is after the last one, wherever it goes.
+        pen.go_to(1, |out| out.write_str("in the epoch"));
+        assert_eq!(all[0].whereabouts(), format!("after step {} in the epoch", 4 * PLACES - 1));
+        // Whoever begins next has other words for the same number.
+        pen.begin();
+        pen.enter(0, 1, |out| out.write_str("elsewhere"));
+        assert_eq!(all[0].whereabouts(), "in step 0 elsewhere");
+    }
+
+    #[test]
+    fn a_thread_is_known_while_its_processor_is_under_way() {
+        let all: Arc<[Sighting]> = (0..1).map(|_| Sighting::default()).collect();
+        let pen = Pen::here(&all, 0);
+        assert_eq!((all[0].task(), all[0].has_heard()), (0, false));
+        pen.begin();
+        pen.hear();
+        assert_eq!(all[0].task(), crate::system::own_task());
+        assert!(all[0].has_heard() && all[0].progress().is_under_way());
+        pen.end();
+        assert_eq!((all[0].task(), all[0].progress().is_under_way()), (0, false));
+        pen.begin();
+        assert!(!all[0].has_heard(), "another run");
+    }
 }

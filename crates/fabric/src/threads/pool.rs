@@ -321,4 +321,24 @@ mod tests {
             assert_eq!(Crew::hire(4, Options::default()).unwrap().run(|rank| rank), [0, 1, 2, 3]);
         }
     }
+
+    /// What a panic carries may panic when it is dropped; only the first one's goes to the caller.
+    #[test]
+    fn payloads_that_panic_when_they_are_dropped_leave_the_first_panic_to_the_caller() {
+        struct Loud(usize);
+        impl Drop for Loud {
+            fn drop(&mut self) {
+                resume_unwind(Box::new("dropped"));
+            }
+        }
+        let crew = || Crew::hire(3, Options::default()).expect("there are threads");
+        let run = AssertUnwindSafe(|| {
+            crew().run(|rank| -> () { std::panic::resume_unwind(Box::new(Loud(rank))) });
+        });
+        let first = catch_unwind(run).expect_err("all have panicked").downcast::<Loud>();
+        let first = first.expect("it is that of a processor, and not that of a drop");
+        assert!(first.0 < 3);
+        std::mem::forget(first);
+        assert_eq!(crew().run(|rank| rank), [0, 1, 2], "they work on");
+    }
 }

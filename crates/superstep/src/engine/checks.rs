@@ -173,3 +173,135 @@ fn first_difference(left: &[String], right: &[String]) -> Option<(String, String
     let at = (0..left.len().max(right.len())).find(|&at| left.get(at) != right.get(at))?;
     Some((get(left, at), get(right, at)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(rank: usize, change: impl FnOnce(&mut Outline)) -> Said {
+        let mut outline =
+            Outline { step: 4, what: "step".to_owned(), site: "a.rs:1".to_owned(), column: 5, ..Outline::default() };
+        change(&mut outline);
+        Said { rank, outline, came_by: Vec::new() }
+    }
+
+    fn words(all: &[&str]) -> Vec<String> {
+        all.iter().map(|&one| one.to_owned()).collect()
+    }
+
+    /// S5: whatever differs first is what is named, with what each of the two has.
+    #[test]
+    fn the_first_difference_is_named_and_nothing_else() {
+        type Change = fn(&mut Outline);
+        let cases: [(ErrorKind, Change, Change, &str); 12] = [
+            (ErrorKind::StepMismatch, |_| (), |o| o.step = 6, "at the step at a.rs:1, its step 6; all members"),
+            (
+                ErrorKind::StepMismatch,
+                |_| (),
+                |o| o.what = "split".into(),
+                "rank 3 at the split at a.rs:1; all members",
+            ),
+            (ErrorKind::StepMismatch, |_| (), |o| o.site = "b.rs:2".into(), "rank 1 is at the step at a.rs:1, rank 3"),
+            (
+                ErrorKind::StepMismatch,
+                |_| (),
+                |o| o.site = "b.rs:2".into(),
+                "rank 3 at the step at b.rs:2; all members",
+            ),
+            (ErrorKind::StepMismatch, |_| (), |o| o.column = 9, "at a.rs:1:5, rank 3 at the step at a.rs:1:9; all"),
+            (
+                ErrorKind::DeclMismatch,
+                |o| o.declared = words(&["x", "y"]),
+                |o| o.declared = words(&["x", "z"]),
+                "rank 1 declared y, rank 3 z; all members declare the same things in the same order (a.rs:1)",
+            ),
+            (
+                ErrorKind::CombineMismatch,
+                |o| o.verbs = words(&["reduce"]),
+                |o| o.verbs = words(&["reduce", "collect"]),
+                "rank 1 calls nothing, rank 3 collect; all members make the same collective calls in the same order",
+            ),
+            (
+                ErrorKind::ReplicaDiverged,
+                |o| o.terms = words(&["weights 1"]),
+                |o| o.terms = words(&["weights 2"]),
+                "rank 1 has weights 1, rank 3 weights 2; the weights of a split must be the same",
+            ),
+            (
+                ErrorKind::CombineMismatch,
+                |o| o.terms = words(&["weights 1"]),
+                |_| (),
+                "rank 1 has weights 1, rank 3 nothing; all members must make the same collective calls",
+            ),
+            (
+                ErrorKind::CombineMismatch,
+                |o| o.terms = words(&["operator Sum"]),
+                |_| (),
+                "rank 3 nothing; all members must name the same operator, also those that did not write",
+            ),
+            (
+                ErrorKind::CombineMismatch,
+                |_| (),
+                |o| o.terms = words(&["operator Sum"]),
+                "rank 3 operator Sum; all members must name the same operator, also those that did not write",
+            ),
+            (
+                ErrorKind::StepMismatch,
+                |_| (),
+                |_| (),
+                "the members differ in an argument of a collective call (a.rs:1)",
+            ),
+        ];
+        for (kind, left, right, says) in cases {
+            let (found, difference) = compare(&said(1, left), &said(3, right));
+            assert_eq!(found, kind, "{difference}");
+            assert!(difference.contains(says), "`{difference}` does not say `{says}`");
+        }
+        let split = |terms: &[&str]| {
+            let terms = words(terms);
+            move |o: &mut Outline| (o.what, o.terms) = ("split".to_owned(), terms)
+        };
+        let (kind, difference) = compare(&said(0, split(&["2 subgroups"])), &said(1, split(&["3 subgroups"])));
+        assert_eq!(kind, ErrorKind::SplitMismatch);
+        assert!(
+            difference.contains("rank 0 has 2 subgroups, rank 1 3 subgroups; all members must ask"),
+            "{difference}"
+        );
+    }
+
+    /// S5: of many members the first one is named, and the first that differs from it, however they are grouped.
+    #[test]
+    fn the_first_and_the_first_that_differs_are_kept() {
+        let of = |rank: usize, step: u64, declarations: u64| {
+            let first = said(rank, |o| (o.step, o.declarations) = (step, declarations));
+            let given = Given::default();
+            postcard::to_stdvec(&Differing { first, other: None, declared: false, given }).expect("it can be encoded")
+        };
+        let meld = |left: &[u8], right: &[u8]| {
+            let mut out = Vec::new();
+            FindDifference.meld(left, right, &mut out);
+            out
+        };
+        let outcome = |bytes: &[u8]| {
+            let found: Differing = postcard::from_bytes(bytes).expect("it was encoded");
+            (found.first.rank, found.other.map(|other| other.rank), found.declared)
+        };
+        let [a, b, c, d] = [of(0, 1, 0), of(1, 1, 0), of(2, 2, 0), of(3, 3, 5)];
+        assert_eq!(outcome(&meld(&a, &b)), (0, None, false));
+        for all in [meld(&meld(&a, &b), &c), meld(&a, &meld(&b, &c)), meld(&meld(&a, &c), &b)] {
+            assert_eq!(outcome(&all), (0, Some(2), false));
+        }
+        for all in [meld(&meld(&a, &b), &meld(&c, &d)), meld(&meld(&meld(&a, &b), &c), &d)] {
+            assert_eq!(outcome(&all), (0, Some(2), true));
+        }
+    }
+
+    /// S5: the way by which one came is said once if it is everybody's, latest place first.
+    #[test]
+    fn the_way_is_said_once_if_it_is_everybodys() {
+        let by = |rank: usize, places: &[&str]| Said { came_by: words(places), ..said(rank, |_| ()) };
+        assert_eq!(came_by(&by(0, &[]), &by(1, &[])), "");
+        assert_eq!(came_by(&by(0, &["b", "a"]), &by(1, &["b", "a"])), "; they came by b, then a");
+        assert_eq!(came_by(&by(0, &["b", "a"]), &by(2, &["c"])), "; rank 0 came by b, a, rank 2 by c");
+    }
+}

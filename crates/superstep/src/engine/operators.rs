@@ -422,3 +422,91 @@ impl<T, C: Combine<T>, const N: usize> Combine<[T; N]> for Each<C> {
 
     const WAY: Way<Self, [T; N]> = each(C::WAY);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the boundary asks an operator, as one row.
+    fn row<T>(op: &impl Combine<T>) -> (Rule, bool, bool, bool, bool) {
+        (op.rule(), op.may_fail(), op.is_exact(), op.commutes(), op.is_by_element())
+    }
+
+    const SAFE: (Rule, bool, bool, bool, bool) = (Rule::Fold, false, false, false, false);
+
+    #[test]
+    fn an_operator_says_which_copies_take_part_and_whether_it_may_refuse() {
+        assert_eq!(row::<u8>(&Any), (Rule::Any, false, false, false, false));
+        assert_eq!(row::<u8>(&Leader), (Rule::Leader, false, false, false, false));
+        assert_eq!(row::<u8>(&Same), (Rule::Same, true, false, false, false));
+        let any = (Rule::Fold, true, false, false, false);
+        assert_eq!(row::<u8>(&|_: &mut u8, _: &u8| ()), any);
+        assert_eq!(row::<u8>(&Fold(|_: &mut u8, _: &u8| ())), any);
+        assert_eq!(row::<u8>(&Checked(Sum)), any);
+        assert_eq!(row::<i64>(&Checked(Product)), any);
+        let exact = (Rule::Fold, false, true, true, false);
+        for found in [row::<u8>(&Sum), row::<i64>(&Product), row::<u16>(&And), row::<bool>(&Or), row::<usize>(&Xor)] {
+            assert_eq!(found, exact);
+        }
+        for found in [row::<f64>(&Sum), row::<f32>(&Product)] {
+            assert_eq!(found, (Rule::Fold, false, false, true, false), "grouping shows in the last bits");
+        }
+        for found in [row::<u8>(&Min), row::<char>(&Max), row::<bool>(&Max), row::<i128>(&Min)] {
+            assert_eq!(found, (Rule::Fold, false, true, false, false));
+        }
+        for found in [row::<f64>(&Min), row::<f32>(&Max), row::<f32>(&Min), row::<f64>(&Max)] {
+            assert_eq!(found, SAFE, "what is no number is in nobody's order");
+        }
+        for found in [row::<String>(&Min), row::<(u8, u8)>(&Max)] {
+            assert_eq!(found, any, "the program compares");
+        }
+    }
+
+    #[test]
+    fn an_operator_on_elements_says_what_the_one_of_the_elements_does() {
+        // Vectors may differ in length, where elements are folded.
+        assert_eq!(row::<Vec<u8>>(&Each(Sum)), (Rule::Fold, true, false, false, true));
+        assert_eq!(row::<Vec<u8>>(&Each(Checked(Sum))), (Rule::Fold, true, false, false, false));
+        assert_eq!(row::<Vec<u8>>(&Each(Any)), (Rule::Any, false, false, false, false));
+        assert_eq!(row::<Vec<u8>>(&Each(Leader)), (Rule::Leader, false, false, false, false));
+        assert_eq!(row::<Vec<u8>>(&Each(Same)), (Rule::Same, true, false, false, false));
+        assert_eq!(row::<[u8; 2]>(&Each(Sum)), SAFE);
+        assert_eq!(row::<[u8; 2]>(&Each(Checked(Sum))), (Rule::Fold, true, false, false, false));
+        assert_eq!(row::<[u8; 2]>(&Each(Any)), (Rule::Any, false, false, false, false));
+        assert_eq!(row::<[u8; 2]>(&Each(Same)), (Rule::Same, true, false, false, false));
+    }
+
+    #[test]
+    fn functions_are_told_apart_by_their_marks_and_types_need_none() {
+        fn add(a: &mut u8, b: &u8) {
+            *a = a.wrapping_add(*b);
+        }
+        fn last(a: &mut u8, b: &u8) {
+            *a = *b;
+        }
+        let [add, last] = [Fold(add), Fold(last)];
+        assert!(add.mark() != last.mark() && add.mark() > 1 && last.mark() > 1);
+        assert_eq!(Combine::<Vec<u8>>::mark(&Each(add)), add.mark());
+        assert_eq!(Combine::<[u8; 3]>::mark(&Each(last)), last.mark());
+        assert_eq!(Combine::<u8>::mark(&Sum), 0);
+        assert_eq!(Combine::<Vec<u8>>::mark(&Each(Sum)), 0);
+    }
+
+    #[test]
+    fn what_changes_nothing_is_known_of_numbers() {
+        assert_eq!([Combine::<i8>::identity(&Min), Combine::<i8>::identity(&Max)], [Some(i8::MAX), Some(i8::MIN)]);
+        assert_eq!([Combine::<bool>::identity(&Min), Combine::<bool>::identity(&Max)], [Some(true), Some(false)]);
+        let [least, most] = [Combine::<f64>::identity(&Max), Combine::<f64>::identity(&Min)];
+        assert_eq!((least, most), (Some(f64::NEG_INFINITY), Some(f64::INFINITY)));
+        assert_eq!([Combine::<u16>::identity(&And), Combine::<u16>::identity(&Or)], [Some(0xFFFF), Some(0)]);
+        assert_eq!([Combine::<bool>::identity(&And), Combine::<bool>::identity(&Xor)], [Some(true), Some(false)]);
+        assert_eq!([Combine::<i32>::identity(&Sum), Combine::<i32>::identity(&Product)], [Some(0), Some(1)]);
+        assert_eq!([Combine::<f32>::identity(&Sum), Combine::<f32>::identity(&Product)], [Some(0.0), Some(1.0)]);
+        assert_eq!(Combine::<u8>::identity(&Checked(Sum)), Some(0));
+        assert_eq!(Combine::<u8>::identity(&Checked(Product)), Some(1));
+        assert_eq!(Combine::<String>::identity(&Min), None);
+        assert_eq!(Combine::<[i32; 2]>::identity(&Each(Product)), Some([1, 1]));
+        assert_eq!(Combine::<[i32; 2]>::identity(&Each(Any)), None);
+        assert_eq!(Combine::<Vec<i32>>::identity(&Each(Sum)), None, "nobody knows how long it is");
+    }
+}

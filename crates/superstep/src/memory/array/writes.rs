@@ -323,3 +323,115 @@ impl<T: Element> Delivery<T> {
         spares.deliveries.push(self);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Any, Same, Sum};
+
+    fn batch(base: usize, writes: Writes<u16>) -> Batch<u16> {
+        Batch { operator: Operator::new(Sum), base, writes, note: 0 }
+    }
+
+    fn planned(places: &[u32]) -> Planned {
+        Planned { places: Arc::new(places.to_vec()), plan: 0, is_repeated: false }
+    }
+
+    /// What comes from another process is looked at before it is written: it fits where its last place does.
+    #[test]
+    fn a_batch_fits_where_its_last_place_does_and_each_place_has_a_value() {
+        let forms: [(fn() -> Writes<u16>, usize); 4] = [
+            (|| Writes::One(vec![3, 0], 7), 2),
+            (|| Writes::Each(vec![3, 0], vec![7, 8]), 2),
+            (|| Writes::Planned(planned(&[0, 3]), vec![7, 8]), 2),
+            (|| Writes::Stretch(vec![7; 4]), 4),
+        ];
+        for (form, count) in forms {
+            assert_eq!(form().count(), count);
+            for base in [0, 1, 5] {
+                let batch = batch(base, form());
+                assert!(batch.fits(base + 4) && batch.fits(base + 5));
+                assert!(!batch.fits(base + 3) && !batch.fits(base) && (base == 0 || !batch.fits(base - 1)));
+            }
+        }
+        for none in [Writes::One(vec![], 7), Writes::Each(vec![], vec![]), Writes::Planned(planned(&[]), vec![])] {
+            let none = batch(2, none);
+            assert!(none.fits(2) && !none.fits(1));
+        }
+        assert!(!batch(0, Writes::Each(vec![0, 1], vec![7])).fits(9));
+        assert!(!batch(0, Writes::Planned(planned(&[0]), vec![7, 8])).fits(9));
+        let whole = |base| batch(base, Writes::Whole(Buffer::new(3).expect("there is memory")));
+        assert!(whole(0).fits(3) && !whole(0).fits(4) && !whole(1).fits(3) && !whole(1).fits(4));
+    }
+
+    /// S3: assignments from the highest rank down, and then all that is folded, from the lowest up.
+    #[test]
+    fn deliveries_are_committed_in_order_and_undone_to_what_was_there() {
+        let pool = Pool::<u16>::default();
+        let append = |all: &mut u16, next: &u16| *all = *all * 10 + *next;
+        let delivery = |batches: Vec<(Operator<u16>, Writes<u16>)>| {
+            let mut delivery = pool.delivery();
+            let batches = batches.into_iter();
+            delivery.batches.extend(batches.map(|(operator, writes)| Batch { operator, ..batch(1, writes) }));
+            delivery
+        };
+        let (any, append) = (Operator::new(Any), Operator::new(append));
+        let deliveries = || {
+            [
+                delivery(vec![(append, Writes::One(vec![0, 1], 3)), (any, Writes::Each(vec![0, 3], vec![1, 2]))]),
+                delivery(vec![(any, Writes::Stretch(vec![4, 5])), (append, Writes::Each(vec![1, 0], vec![6, 7]))]),
+                delivery(vec![(append, Writes::Planned(planned(&[0, 2]), vec![8, 9]))]),
+            ]
+        };
+        let region = || {
+            let mut region = Region::<u16>::new(5);
+            region.as_mut_slice().copy_from_slice(&[90, 91, 92, 93, 94]);
+            region
+        };
+        let done = [90, 1378, 536, 939, 2];
+        let mut plain = region();
+        assert!(commit(&mut deliveries(), &mut plain).is_ok());
+        assert_eq!(plain.as_slice(), done);
+        let (mut tried, mut replaced, mut what) = (region(), Replaced(Vec::new()), deliveries());
+        assert!(attempt(&mut what, &mut tried, &mut replaced).is_ok());
+        assert_eq!(tried.as_slice(), done);
+        replaced.undo(&mut what, &mut tried);
+        assert_eq!(tried.as_slice(), region().as_slice());
+        // Where writes should be the same and differ, the place is named and nothing is written.
+        let same = Operator::new(Same);
+        let mut differ = [
+            delivery(vec![(same, Writes::One(vec![1, 3], 5))]),
+            delivery(vec![(same, Writes::Each(vec![1, 2, 3], vec![5, 6, 7]))]),
+        ];
+        let refused = commit(&mut differ, &mut plain);
+        assert!(matches!(refused, Err(Refusal::Differ(4))));
+        assert_eq!(plain.as_slice(), done);
+    }
+
+    /// Memory that was written on is found again by whoever needs as much.
+    #[test]
+    fn what_was_delivered_comes_back_to_the_pool() {
+        let pool = Pool::<u16>::default();
+        let mut delivery = pool.delivery();
+        let first = std::ptr::from_ref(&*delivery);
+        let writes = [
+            Writes::One(Vec::with_capacity(10), 1),
+            Writes::Each(Vec::with_capacity(20), Vec::with_capacity(30)),
+            Writes::Stretch(Vec::with_capacity(40)),
+            Writes::Planned(planned(&[]), Vec::with_capacity(50)),
+            Writes::Whole(Buffer::new(3).expect("there is memory")),
+        ];
+        delivery.batches.extend(writes.map(|writes| batch(0, writes)));
+        delivery.carried.push(7);
+        delivery.give_back();
+        let mut spares = pool.spares();
+        assert_eq!([spares.places.bytes(), spares.values.bytes()], [4 * 30, 2 * 120]);
+        assert_eq!(spares.buffers.len(), 1);
+        assert_eq!(spares.buffer(4).expect("there is memory").as_slice().len(), 4);
+        assert_eq!((spares.buffer(3).expect("it is kept").as_slice().len(), spares.buffers.len()), (3, 0));
+        drop(spares);
+        let again = pool.delivery();
+        assert_eq!(std::ptr::from_ref(&*again), first);
+        assert!(again.carried.is_empty() && again.batches.is_empty());
+    }
+}

@@ -361,4 +361,88 @@ mod tests {
         assert_eq!(part.written(0, &(10..64)), [10..24, 28..30]);
         assert_eq!(part.written(0, &(30..64)), []);
     }
+
+    /// The runs of what is in a set, as far as they lie in a range.
+    fn runs(set: &[bool], range: Range<usize>) -> Vec<Range<usize>> {
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        for at in range.filter(|&at| set[at]) {
+            match runs.last_mut() {
+                Some(last) if last.end == at => last.end += 1,
+                _ => runs.push(at..at + 1),
+            }
+        }
+        runs
+    }
+
+    /// Whatever is noted, taken in and shown in whatever order: it is as if each element had two flags.
+    #[test]
+    fn a_page_knows_of_each_element_whether_it_is_there_and_was_written() {
+        const PAGE: usize = 64;
+        let mut seed = 7u64;
+        let mut below = |most: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % most
+        };
+        for longest in [2, 5, 20, PAGE] {
+            // Every third element is this processor's, and pages have some of each.
+            let part = part(2 * PAGE, 1, 3);
+            let mut is_there: Vec<bool> = (0..PAGE).map(|at| at % 3 == 0).collect();
+            let mut is_written = [false; PAGE];
+            for turn in 0..400 {
+                let start = below(PAGE + 1);
+                let run = start..(start + below(longest)).min(PAGE);
+                match below(3) {
+                    0 if turn > 50 => {
+                        part.make_present(0, run.clone());
+                        is_there[run].fill(true);
+                    }
+                    0 | 1 => {
+                        part.note(0, run.clone());
+                        is_written[run].fill(true);
+                    }
+                    _ => {
+                        part.settle(0, &run);
+                        is_written[run].fill(false);
+                    }
+                }
+                let start = below(PAGE + 1);
+                let seen = start..start + below(PAGE + 1 - start);
+                let gap = seen.clone().find(|&at| !is_there[at]);
+                assert_eq!(part.missing(0, seen.clone()), gap, "{seen:?} in turn {turn}");
+                assert_eq!(part.written(0, &seen), runs(&is_written, seen.clone()), "{seen:?} in turn {turn}");
+                assert_eq!(part.is_written(0), is_written.contains(&true), "turn {turn}");
+                let shown = part.pages.shown(0);
+                assert!(shown.clone().all(|at| is_there[at]), "{shown:?} in turn {turn}");
+            }
+            part.make_present(0, 0..PAGE);
+            assert_eq!((part.missing(0, 0..PAGE), part.pages.shown(0)), (None, 0..PAGE));
+            part.settle(0, &(0..PAGE));
+            assert!(!part.is_written(0) && part.written(0, &(0..PAGE)).is_empty());
+        }
+    }
+
+    /// What is not in one run is counted, and what is is not.
+    #[test]
+    fn sets_count_as_memory_of_the_table() {
+        let part = part(64, 64, 1);
+        let usual = part.table_bytes();
+        part.note(0, 2..4);
+        assert_eq!(part.table_bytes(), usual);
+        part.note(0, 8..9);
+        assert!(part.table_bytes() > usual);
+    }
+
+    /// A page that holds copies counts against the limit once, and owned ones do not.
+    #[test]
+    fn a_page_of_copies_is_counted_once() {
+        let part = part(64, 16, 2);
+        assert_eq!(part.copies.borrow().bytes, 0);
+        let other = (0..part.layout.pages).find(|&page| !part.pages.has(page)).expect("it is the other one's");
+        for _ in 0..2 {
+            part.make_room(other).expect("there is memory");
+            part.make_room(0).expect("there is memory");
+        }
+        let copies = part.copies.borrow();
+        assert_eq!((copies.bytes, copies.ages.len()), (part.pages.room(other), 1));
+    }
 }
