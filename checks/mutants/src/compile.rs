@@ -13,7 +13,21 @@ use std::{
 /// Where the switch is put.
 pub(crate) const LOWEST: &str = "crates/fabric/src/lib.rs";
 const PACKAGES: [&str; 4] = ["--package", "superstep-fabric", "--package", "superstep"];
-const TESTS: [&str; 9] = ["--lib", "--test", "contract", "--test", "random", "--test", "faults", "--test", "suite"];
+const TESTS: [&str; 13] = [
+    "--lib",
+    "--test",
+    "contract",
+    "--test",
+    "random",
+    "--test",
+    "faults",
+    "--test",
+    "suite",
+    "--test",
+    "waits",
+    "--test",
+    "allocations",
+];
 
 /// A program of tests, and the folder to run it in.
 pub(crate) struct Program {

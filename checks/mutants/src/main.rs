@@ -113,9 +113,16 @@ fn mutate(minutes: u64, seed: u64, globs: &[String]) -> Result<(), String> {
     let programs = compile::build(&sources, lowest, &mut dropped)?;
     println!("== {} programs of tests, built in {} s", programs.len(), start.elapsed().as_secs());
     let start = Instant::now();
-    let tests = known.map_or_else(|| learn(&programs, most, &env::temp_dir()), Ok)?;
+    let learned = || learn(&programs, most, &env::temp_dir());
+    let (tests, failed) = known.map_or_else(learned, |tests| Ok((tests, Vec::new())))?;
     println!("== {} tests pass without a mutant, in {} s", tests.len(), start.elapsed().as_secs());
-    let Known { dropped, tests } = Known { dropped, tests }.kept(key);
+    let mut known = Known { dropped, tests };
+    if failed.is_empty() {
+        known = known.kept(key);
+    } else {
+        println!("== without a mutant there fail, and are left out: {}", failed.join(", "));
+    }
+    let Known { dropped, tests } = known;
     let mut mutants: Vec<(u32, &str)> =
         all.iter().filter(|(n, _)| !dropped.contains(n)).map(|(n, (_, function))| (*n, function.as_str())).collect();
     shuffle(&mut mutants, seed);
@@ -140,6 +147,9 @@ fn mutate(minutes: u64, seed: u64, globs: &[String]) -> Result<(), String> {
     missed.iter().for_each(|name| println!("{name}"));
     let caught = met as usize - missed.len();
     println!("caught {caught} of {met} mutants, {late} of them by time; {} more do not compile", dropped.len());
+    if !failed.is_empty() {
+        return Err(format!("without a mutant there fail: {}", failed.join(", ")));
+    }
     // Without a minute, all is built and known for another time.
     if met == 0 && minutes > 0 { Err("no mutant met a test".to_owned()) } else { Ok(()) }
 }
