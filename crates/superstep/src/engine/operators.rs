@@ -478,13 +478,8 @@ mod tests {
 
     #[test]
     fn functions_are_told_apart_by_their_marks_and_types_need_none() {
-        fn add(a: &mut u8, b: &u8) {
-            *a = a.wrapping_add(*b);
-        }
-        fn last(a: &mut u8, b: &u8) {
-            *a = *b;
-        }
-        let [add, last] = [Fold(add), Fold(last)];
+        let add = Fold(|a: &mut u8, b: &u8| *a = a.wrapping_add(*b));
+        let last = Fold(|a: &mut u8, b: &u8| *a = *b);
         assert!(add.mark() != last.mark() && add.mark() > 1 && last.mark() > 1);
         assert_eq!(Combine::<Vec<u8>>::mark(&Each(add)), add.mark());
         assert_eq!(Combine::<[u8; 3]>::mark(&Each(last)), last.mark());

@@ -340,7 +340,8 @@ mod tests {
     /// What comes from another process is looked at before it is written: it fits where its last place does.
     #[test]
     fn a_batch_fits_where_its_last_place_does_and_each_place_has_a_value() {
-        let forms: [(fn() -> Writes<u16>, usize); 4] = [
+        type Form = fn() -> Writes<u16>;
+        let forms: [(Form, usize); 4] = [
             (|| Writes::One(vec![3, 0], 7), 2),
             (|| Writes::Each(vec![3, 0], vec![7, 8]), 2),
             (|| Writes::Planned(planned(&[0, 3]), vec![7, 8]), 2),
