@@ -1,7 +1,7 @@
 //! The calls that are counted.
 
 use crate::random::mix;
-use superstep::{Array, Block, Group, Sum, algorithms};
+use superstep::{Array, Block, Group, Plan, Sum, algorithms, sparse::Sparse};
 
 /// One algorithm.
 pub(super) struct Call {
@@ -51,6 +51,32 @@ fn sorted(m: f64, p: f64) -> f64 {
     if p > 1.0 { m + samples(p) } else { 0.0 }
 }
 
+/// An element for each place of this processor, anywhere in an array of so many.
+fn anywhere(g: &Group, each: usize) -> Vec<usize> {
+    let n = each * g.size();
+    (0..each).map(|place| (mix((g.rank() * each + place) as u64) % n as u64) as usize).collect()
+}
+
+/// How many different elements of others so many places in every processor name, where each is as likely as any.
+fn named(m: f64, p: f64) -> f64 {
+    m * (p - 1.0) * (1.0 - (-1.0 / p).exp())
+}
+
+/// A plan for elements anywhere.
+fn planned(g: &mut Group, each: usize) -> (Array<u64, Block>, Plan<Block>) {
+    let (a, at) = (made(g, each), anywhere(g, each));
+    let plan = g.plan(&a, &at);
+    (a, plan)
+}
+
+/// A square matrix with one entry in each row, in a column anywhere.
+fn scattered(g: &mut Group, each: usize) -> (Array<u64, Block>, Sparse<u64, Block, Block>) {
+    let a = made(g, each);
+    let n = a.len() as u64;
+    let matrix = g.sparse_rows(&a, &a, |row| [((mix(row as u64) % n) as usize, 1)], Sum);
+    (a, matrix)
+}
+
 fn is_rare(x: u64) -> bool {
     x.is_multiple_of(5)
 }
@@ -61,6 +87,18 @@ pub(super) const CALLS: &[Call] = &[
     call!("sort_unstable", "n / p + max(64 p, 4096)", sorted, |g, a| algorithms::sort_unstable(g, &a)),
     call!("is_sorted", "2 p", |_, p| 2.0 * p, |g, a| algorithms::is_sorted(g, &a)),
     call!("scan", "with the boundary", |_, _| 0.0, |g, a| algorithms::scan(g, &a, Sum)),
+    Call {
+        name: "segmented_scan",
+        says: "with the boundary",
+        words: |_, _| 0.0,
+        run: |g, each, calls| {
+            let (a, heads) = (made(g, each), g.array::<u8, Block>(each * g.size()));
+            heads.forall_mut(|at, head| *head = u8::from(is_rare(mix(at as u64))));
+            if calls {
+                algorithms::segmented_scan(g, &a, &heads, Sum);
+            }
+        },
+    },
     call!("reduce_array", "with the boundary", |_, _| 0.0, |g, a| algorithms::reduce_array(g, &a, Sum)),
     call!("count", "with the boundary", |_, _| 0.0, |g, a| algorithms::count(g, &a, |&x| is_rare(x))),
     call!("find_first", "with the boundary", |_, _| 0.0, |g, a| algorithms::find_first(g, &a, |&x| is_rare(x))),
@@ -95,6 +133,62 @@ pub(super) const CALLS: &[Call] = &[
             let sheet = g.array_with::<u64, _, 2>([rows, each * g.size() / rows], Block::new());
             if calls {
                 algorithms::transpose(g, &sheet);
+            }
+        },
+    },
+    Call {
+        name: "plan",
+        says: "half of each index, of elements of others",
+        words: |m, p| m * (p - 1.0) / p / 2.0,
+        run: |g, each, calls| {
+            let (a, at) = (made(g, each), anywhere(g, each));
+            if calls {
+                g.plan(&a, &at);
+            }
+        },
+    },
+    Call {
+        name: "gather_by",
+        says: "each element of others once",
+        words: named,
+        run: |g, each, calls| {
+            let (a, plan) = planned(g, each);
+            if calls {
+                g.step(|s| s.gather_by(&a, &plan));
+            }
+        },
+    },
+    Call {
+        name: "scatter_by",
+        says: "each value for others",
+        words: |m, p| m * (p - 1.0) / p,
+        run: |g, each, calls| {
+            let (a, plan) = planned(g, each);
+            if calls {
+                g.step(|s| s.scatter_by(&a, &plan, &vec![1; each], Sum));
+            }
+        },
+    },
+    Call {
+        name: "spmv",
+        says: "each column of others with entries",
+        words: named,
+        run: |g, each, calls| {
+            let (a, matrix) = scattered(g, each);
+            if calls {
+                matrix.spmv(g, &a, &a);
+            }
+        },
+    },
+    Call {
+        name: "spmv_transposed",
+        says: "each column of others with entries",
+        words: named,
+        run: |g, each, calls| {
+            let (a, matrix) = scattered(g, each);
+            let y = g.array::<u64, Block>(a.len());
+            if calls {
+                matrix.spmv_transposed(g, &a, &y);
             }
         },
     },

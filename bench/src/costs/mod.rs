@@ -103,7 +103,7 @@ impl fmt::Display for Line {
 mod tests {
     use super::*;
 
-    /// The table of `superstep::algorithms`.
+    /// The table of `superstep::algorithms`, and what plans and products with sparse matrices say of themselves.
     #[test]
     fn no_algorithm_sends_more_than_its_cost_line_says() {
         for line in costs(&[1, 2, 4, 5, 8, 16, 32, 64]).expect("every run succeeds") {
