@@ -114,6 +114,8 @@ part once large 15 "" "SUPERSTEP_TEST_SEEDS=1 $claims --test suite -- --ignored 
 part once hosts 20 "host" "./hosts.sh up 4 && ./hosts.sh claims && ./hosts.sh cutoff 4 && ./hosts.sh heal 4; ended=\$?; ./hosts.sh down; exit \$ended"
 # What the time has cut off has not taken its hosts down.
 ./hosts.sh down >/dev/null 2>&1 || true
+part once aarch64 30 "" "checks/aarch64.sh"
+part once instructions 5 "instructions" "bench/instructions.sh"
 part once bsp 22 "" "$campaign --package superstep-bsp"
 part once miri 20 "parts ran" "checks/miri.sh $((span * 20 / 60000 + 1))"
 part once sanitizers 32 "claims hold|sequences of calls" "checks/sanitizers.sh"

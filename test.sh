@@ -5,9 +5,11 @@ cd "$(dirname "$0")"
 
 # Everything is built once: what would make a second build shorter, and what debuggers read, makes this one longer.
 export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
+# One interleaving of each kind, where plain `cargo test` tries four and `campaign.sh` many more: this is for every change.
+export SUPERSTEP_TEST_SEEDS=1
 
 part="" times="" scratch=$(mktemp)
-trap 'rm -f "$scratch"' EXIT
+trap 'rm -f "$scratch"; jobs -p | xargs -r kill 2>/dev/null || true' EXIT
 # Says which part begins, and keeps how long the one before took, and how much of the cores' time.
 say() {
   local now
@@ -42,6 +44,26 @@ fi
 say "format"
 cargo fmt --all --check
 
+# Builds use the cores one after the other for much of their time, and tests wait a good deal, for processes, launchers and
+# limits of time. So there are lanes of both, side by side. What a lane prints is shown when all of them have ended.
+logs=$(mktemp -d)
+lane() {
+  local name=$1 start=$SECONDS
+  shift
+  "$@" >"$logs/$name" 2>&1 || echo "$name" >>"$logs/failed"
+  printf '%5d s    %s\n' $((SECONDS - start)) "$name" >>"$logs/times"
+}
+
+# These have folders of their own to build in, and do not wait for the rest.
+{
+  lane "decoders, with the corpus of what is fuzzed and what is near it" \
+    env RUSTFLAGS="--cfg fuzzing" timeout 1800 cargo test --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzzing
+  lane "every schedule of the meeting of threads (loom)" \
+    env RUSTFLAGS="--cfg loom" cargo test --quiet --release --package superstep-fabric --lib --target-dir target/loom loom
+  lane "the program that makes mutants" timeout 600 cargo test --quiet --manifest-path checks/mutants/Cargo.toml \
+    --target-dir target/mutants/tool
+} &
+
 say "lints"
 cargo clippy --workspace --all-targets --quiet -- -D warnings
 
@@ -52,39 +74,40 @@ say "packages"
 checks/publish.sh --no-verify
 
 say "building the tests"
-# One interleaving of each kind, where plain `cargo test` tries four and `campaign.sh` many more: this is for every change.
-export SUPERSTEP_TEST_SEEDS=1
 cargo test --workspace --quiet --no-run
 
 say "tests, and what else needs nothing of them"
-# Tests wait a good deal, for processes, launchers and limits of time, and builds do not. So there are lanes of both, and
-# the tests are dealt out by their first letter.
-logs=$(mktemp -d)
-lane() {
-  local name=$1 start=$SECONDS
-  shift
-  "$@" >"$logs/$name" 2>&1 || echo "$name" >>"$logs/failed"
-  printf '%5d s    %s\n' $((SECONDS - start)) "$name" >>"$logs/times"
-}
 # All of them name the workspace: a package alone would be built once more, with fewer features of what it needs.
 # All of them run, also behind one that fails: what it prints is all that somebody has who was not there.
 test=(cargo test --workspace --quiet --no-fail-fast)
-lane "tests a to p" "${test[@]}" --lib --bins --test '[ac-p]*' &
+# Every example with each of these numbers of processors, on the fabrics that need no launcher.
+examples() {
+  cargo build --quiet --workspace --examples
+  local example name procs fabric
+  for example in crates/superstep/examples/*.rs crates/neststep/examples/*.rs; do
+    name=$(basename "$example" .rs)
+    for procs in 1 2 5; do
+      for fabric in threads sim procs; do
+        SUPERSTEP_PROCS=$procs SUPERSTEP_FABRIC=$fabric "${CARGO_TARGET_DIR:-target}/debug/examples/$name" >/dev/null || exit 1
+      done
+    done
+    echo "$name: ends well with 1, 2 and 5 processors, on threads, simulated and on processes"
+  done
+}
 {
   lane "tests q to z" "${test[@]}" --test '[q-z]*'
+  # Behind the claims elsewhere: all of them write one table of how often each claim ran.
+  lane "the claims again, under MPI" timeout 7200 "${test[@]}" --test suite -- --ignored --nocapture --test-threads=1 \
+    holds_under_open_mpi holds_under_mpich
+} &
+{
+  lane "tests of libbsp" "${test[@]}" --test bsp
   lane "examples in the documentation" "${test[@]}" --doc
 } &
-lane "tests of libbsp" "${test[@]}" --test bsp &
+lane "tests a to p" "${test[@]}" --lib --bins --test '[ac-p]*' &
 {
-  lane "every schedule of the meeting of threads (loom)" \
-    env RUSTFLAGS="--cfg loom" cargo test --quiet --release --package superstep-fabric --lib --target-dir target/loom loom
-  lane "the program that makes mutants" timeout 600 cargo test --quiet --manifest-path checks/mutants/Cargo.toml \
-    --target-dir target/mutants/tool
-  lane "decoders, with the corpus of what is fuzzed and what is near it" \
-    env RUSTFLAGS="--cfg fuzzing" timeout 1800 cargo test --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzzing
-  lane "runs with damaged packets again, in which all data is long" env RUSTFLAGS="--cfg fuzzing" SUPERSTEP_TEST_LONG=1 \
-    timeout 1800 cargo test --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzzing --test runs
-  lane "other systems, aarch64 in emulation, and the oldest Rust that will do" checks/systems.sh
+  lane "other systems, and the oldest Rust that will do" checks/systems.sh
+  lane "examples" examples
 } &
 wait
 for log in "$logs"/*; do
@@ -97,27 +120,6 @@ fi
 absent=$(grep -h "^NOT CHECKED" "$logs"/other* || true)
 lanes=$(cat "$logs/times")
 rm -r "$logs"
-
-say "examples"
-cargo build --quiet --package superstep --package neststep --examples
-for example in crates/superstep/examples/*.rs crates/neststep/examples/*.rs; do
-  name=$(basename "$example" .rs)
-  for procs in 1 2 5; do
-    for fabric in threads sim procs; do
-      SUPERSTEP_PROCS=$procs SUPERSTEP_FABRIC=$fabric "${CARGO_TARGET_DIR:-target}/debug/examples/$name" >/dev/null
-    done
-  done
-  echo "$name: ends well with 1, 2 and 5 processors, on threads, simulated and on processes"
-done
-
-say "the claims again, under MPI"
-timeout 7200 cargo test --quiet --package superstep --test suite -- --ignored --nocapture --test-threads=1 holds_under_open_mpi \
-  holds_under_mpich
-
-timeout 1800 cargo test --quiet --package neststep --test suite -- --ignored --test-threads=1 holds_under_open_mpi holds_under_mpich
-
-say "instructions of loops over local parts"
-bench/instructions.sh
 
 say "all of it passed, in $SECONDS s"
 printf '%s' "$times"

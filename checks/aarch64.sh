@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the library's claims for aarch64 in emulation: the fabric's own tests, then claims on threads and simulated.
-# Usage: checks/aarch64.sh [all]; without a word it runs the share that fits into a change.
+# Usage: checks/aarch64.sh [all]; without a word it runs the share that the campaign has time for.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=aarch64-unknown-linux-gnu
