@@ -18,8 +18,10 @@ use std::{
 
 /// How many run at a time.
 const WORKERS: usize = 2;
-/// What is not caught by the quickest tests that take so long is not caught. A test that takes longer alone is left out.
+/// What is not caught by the quickest tests that take so long is not caught.
 const MOST: Duration = Duration::from_secs(60);
+/// A test that takes longer alone, while it notes what it meets, is left out.
+const LONGEST: Duration = Duration::from_secs(120);
 /// Tests of other parts of the system, which take long.
 const SKIPPED: [&str; 2] = ["elsewhere", "processes_are"];
 /// A mutant that asks for ever more memory is refused it; in thousands of bytes.
@@ -146,7 +148,7 @@ pub(crate) fn learn(programs: &[Program], most: u32, notes: &Path) -> Result<(Ve
         fs::write(&file, vec![0; most as usize + 1]).expect("notes can be written");
         let start = Instant::now();
         let noting = ("MUTANTS_NOTES", file.to_str().expect("the folder has a plain name"));
-        let once = || run(&programs[*program], &[name], noting, MOST);
+        let once = || run(&programs[*program], &[name], noting, LONGEST);
         // Whoever shares the machine can be to blame once.
         let end = match once() {
             End::Failed(_) => once(),

@@ -24,7 +24,11 @@ pub mod mutant {
             read();
             return is(number);
         }
-        unsafe { *NOTES.load(Relaxed).add(number as usize) = 1 };
+        let note = unsafe { NOTES.load(Relaxed).add(number as usize) };
+        // What is noted stays as it is: threads that write the same line again and again wait for each other.
+        if unsafe { note.read_volatile() } == 0 {
+            unsafe { note.write_volatile(1) };
+        }
         false
     }
     fn read() {

@@ -223,11 +223,11 @@ impl Seat {
         })
     }
 
-    /// The first member that has not entered the meeting that I am in, if I am in one.
+    /// The first member that has not entered the meeting that I am in. All have entered one that is over.
     fn missing(&self) -> Option<usize> {
         let copy = self.copy();
         let has_come = |rank: usize| self.table.members[rank].copies[copy].published.load(Ordering::Relaxed);
-        (0..self.size()).find(|&rank| self.held < self.entered && has_come(rank) < self.entered)
+        (0..self.size()).find(|&rank| has_come(rank) < self.entered)
     }
 
     /// Sleeps until somebody wakes me, unless what I wait for is there already.

@@ -85,3 +85,53 @@ impl Incoming {
         self.backlogs.iter().any(is_free)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::methods::{Absent, Entrance},
+        *,
+    };
+
+    fn series(object: u64) -> Requests<Content> {
+        let (method, arguments) = (Entrance::new::<Absent>(()), Content::Moved(Box::new(())));
+        Requests { method, object, ticket: None, count: 0, arguments, is_last: false }
+    }
+
+    #[test]
+    fn series_begin_in_their_order_unless_they_are_let_loose() {
+        let incoming = Incoming::new(3);
+        let (busy, free) = (|object: u64| object == 7, |_: u64| false);
+        let next = |from, is_busy: &dyn Fn(u64) -> bool| incoming.next(from, is_busy).map(|series| series.object);
+        assert!(!incoming.could_begin(free) && incoming.backlogs.iter().all(Backlog::is_empty));
+        assert_eq!(next(1, &free), None);
+        for object in [7, 8, 9] {
+            incoming.enter(1, series(object));
+        }
+        assert_eq!(incoming.held.get(), 3);
+        assert!(incoming.could_begin(free) && !incoming.could_begin(busy));
+        assert!(!incoming.backlogs[1].is_empty() && incoming.backlogs[0].is_empty());
+        // The first one's object is busy, so nothing of this source begins; let loose, the next one does, and one alone.
+        assert_eq!(next(1, &busy), None);
+        incoming.is_loose.set(true);
+        assert_eq!(next(0, &busy), None);
+        assert_eq!((next(1, &busy), incoming.is_loose.get(), incoming.held.get()), (Some(8), false, 2));
+        assert_eq!(next(1, &busy), None);
+        // While a series has not all begun, no later one does.
+        incoming.backlogs[1].left.set(2);
+        assert!(!incoming.could_begin(free) && !incoming.backlogs[1].is_empty());
+        assert_eq!(next(1, &free), None);
+        incoming.backlogs[1].left.set(0);
+        assert_eq!([next(1, &free), next(1, &free), next(1, &free)], [Some(7), Some(9), None]);
+        assert_eq!(incoming.held.get(), 0);
+        incoming.backlogs[1].left.set(1);
+        assert!(!incoming.backlogs[1].is_empty());
+        // Another epoch begins with nothing.
+        incoming.enter(2, series(1));
+        incoming.came.set(4);
+        incoming.is_loose.set(true);
+        incoming.begin();
+        assert!(incoming.backlogs.iter().all(Backlog::is_empty));
+        assert_eq!((incoming.came.get(), incoming.held.get(), incoming.is_loose.get()), (0, 0, false));
+    }
+}

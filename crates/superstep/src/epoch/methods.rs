@@ -88,3 +88,37 @@ impl Methods {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever two keys share, each has its own value, and what was found is not looked up again at once.
+    #[test]
+    fn each_key_has_its_own_value_and_is_looked_up_once() {
+        let (recent, looked) = (Recent::<u64, u64>::default(), Cell::new(0));
+        let find = |key: u64, hash: u64| {
+            let look_up = || {
+                looked.set(looked.get() + 1);
+                Ok(key + 100)
+            };
+            recent.find(key, hash, look_up).expect("it is found")
+        };
+        // Two in turn that share the first place only: they do not drive each other out.
+        for _ in 0..5 {
+            assert_eq!([find(1, 3 | 5 << 32), find(2, 3 | 6 << 32)], [101, 102]);
+        }
+        assert_eq!(looked.get(), 2);
+        // Of three in the same two places none has the value of another.
+        for turn in 0..20 {
+            assert_eq!(find(turn % 3, 7 | 9 << 32), turn % 3 + 100);
+        }
+        assert_eq!(find(1, 3 | 5 << 32), 101);
+        looked.set(0);
+        recent.clear();
+        assert_eq!((find(1, 3 | 5 << 32), looked.get()), (101, 1));
+        let refused = recent.find(8, 8, || Err(damaged()));
+        assert!(refused.is_err());
+        assert_eq!(find(8, 8), 108, "a refusal is not kept");
+    }
+}

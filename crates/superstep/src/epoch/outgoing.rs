@@ -97,3 +97,222 @@ impl Outgoing {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{
+            letter::{Enclosure, MovedLetter, Parcel},
+            methods::{Absent, Entrance},
+            tuning::Bundle,
+        },
+        *,
+    };
+    use crate::error::ErrorKind;
+
+    fn method() -> Entrance {
+        Entrance::new::<Absent>(())
+    }
+
+    fn outgoing(near: Bundle) -> Outgoing {
+        let lanes = [Way::Here, Way::Near, Way::Far].map(Lane::new).into();
+        let outgoing = Outgoing { lanes: RefCell::new(lanes), ..Outgoing::default() };
+        let tuning = Tuning { near, far: near, window: 2, ..Tuning::default() };
+        outgoing.begin(&tuning);
+        outgoing
+    }
+
+    const MUCH: Bundle = Bundle { bytes: 1 << 20, count: 1 << 20 };
+
+    /// What is in a letter that moves, one line for each parcel.
+    fn lines(letter: &MovedLetter) -> Vec<String> {
+        let values = |moved: &super::super::letter::Moved| match moved.downcast_ref::<Vec<u64>>() {
+            Some(values) => format!("{values:?}"),
+            None => format!("{:?}", moved.downcast_ref::<Vec<Option<u64>>>().expect("they are numbers")),
+        };
+        let line = |enclosure: &Enclosure| match enclosure {
+            Enclosure::Written(bytes) => format!("{} bytes", bytes.len()),
+            Enclosure::Parcel(Parcel::Requests(it)) => {
+                format!("to {} from {:?} on, {}: {}", it.object, it.ticket, it.count, values(&it.arguments))
+            }
+            Enclosure::Parcel(Parcel::Answers { first, count, answers: Ok(answers) }) => {
+                format!("from {first} on, {count}: {}", values(answers))
+            }
+            Enclosure::Parcel(Parcel::Answers { first, answers: Err(error), .. }) => format!("no {first}: {error}"),
+            Enclosure::Parcel(Parcel::Note { number, about, .. }) => format!("note {number} about {about}"),
+            Enclosure::Parcel(Parcel::Fault(error)) => format!("fault: {error}"),
+        };
+        letter.parcels.iter().map(line).collect()
+    }
+
+    fn taken(outgoing: &Outgoing, to: usize) -> Vec<String> {
+        let mut letter = outgoing.take_letter(to);
+        assert!(letter.bytes.is_empty());
+        let letter = letter.moved.pop().expect("it moves").downcast::<MovedLetter>();
+        lines(&letter.unwrap_or_else(|_| panic!("it is a letter")))
+    }
+
+    #[test]
+    fn requests_of_one_method_and_object_are_one_series() {
+        let outgoing = outgoing(MUCH);
+        let mut lanes = outgoing.lanes.borrow_mut();
+        let near = &mut lanes[1];
+        let mut ask =
+            |object, ticket, value: u64| near.request((method(), object), ticket, value, false, &outgoing.pool);
+        for value in 1..4 {
+            assert!(!ask(5, None, value).unwrap());
+        }
+        ask(6, None, 4).unwrap();
+        // Questions go on with their numbers, and not past a gap.
+        for (ticket, value) in [(0, 5), (1, 6), (3, 7)] {
+            ask(6, Some(ticket), value).unwrap();
+        }
+        assert_eq!([near.next_ticket(), near.next_ticket()], [0, 1]);
+        assert!(!near.is_empty() && !near.is_all_written() && !near.is_urgent);
+        drop(lanes);
+        let said = [
+            "to 5 from None on, 1: [1, 2, 3]",
+            "to 6 from None on, 1: [4]",
+            "to 6 from Some(0) on, 2: [5, 6]",
+            "to 6 from Some(3) on, 1: [7]",
+        ];
+        assert_eq!(taken(&outgoing, 1), said);
+        assert!(outgoing.lanes.borrow()[1].is_empty());
+        assert_eq!(outgoing.sent.get(), 1);
+    }
+
+    #[test]
+    fn answers_that_follow_each_other_are_one_parcel() {
+        let outgoing = outgoing(MUCH);
+        let mut lanes = outgoing.lanes.borrow_mut();
+        let near = &mut lanes[1];
+        for (ticket, answer) in [(4, 40), (5, 50), (7, 70), (8, 80)] {
+            assert!(!near.answer::<u64>(ticket, answer, false).unwrap());
+        }
+        assert!(near.is_urgent);
+        near.fail(9, &Error::new(ErrorKind::Panicked, "boom")).unwrap();
+        near.fault(&Error::new(ErrorKind::Panicked, "bang")).unwrap();
+        assert!(!near.note::<u64>(2, 3, 4).unwrap());
+        drop(lanes);
+        let letter = taken(&outgoing, 1);
+        assert_eq!(letter[..2], ["from 4 on, 2: [Some(40), Some(50)]", "from 7 on, 2: [Some(70), Some(80)]"]);
+        assert!(letter[2].starts_with("no 9: ") && letter[2].contains("boom"), "{letter:?}");
+        assert!(letter[3].starts_with("fault: ") && letter[3].contains("bang"), "{letter:?}");
+        assert_eq!(letter[4..], ["note 2 about 3"]);
+        assert!(!outgoing.lanes.borrow()[1].is_urgent, "it has left");
+    }
+
+    /// A letter is full with as many requests, or as many bytes, as it may have.
+    #[test]
+    fn a_letter_is_full_by_number_or_by_bytes() {
+        let fills = |bundle: Bundle| {
+            let outgoing = outgoing(bundle);
+            let mut lanes = outgoing.lanes.borrow_mut();
+            let mut ask = |value: u64| lanes[1].request((method(), 1), None, value, false, &outgoing.pool).unwrap();
+            (1..=100).find(|&number| ask(number)).expect("it is full some time")
+        };
+        assert_eq!([1, 2, 7].map(|count| fills(Bundle { count, ..MUCH })), [1, 2, 7]);
+        let first = 8 + size_of::<Enclosure>();
+        for more in [0, 1, 5] {
+            assert_eq!(fills(Bundle { bytes: first + 8 * more as usize, ..MUCH }), more + 1);
+        }
+        // The same many at a time, of which the first begins the series.
+        let outgoing = outgoing(Bundle { count: 10, ..MUCH });
+        let mut lanes = outgoing.lanes.borrow_mut();
+        let items: Vec<u64> = (0..20).collect();
+        let mut ask = |items: &[u64]| lanes[1].requests((method(), 1), items, |&item| item, &outgoing.pool).unwrap();
+        assert_eq!(ask(&[]), (0, false));
+        assert_eq!(ask(&items), (1, false));
+        assert_eq!(ask(&items[1..5]), (4, false));
+        assert_eq!(ask(&items[5..]), (5, true));
+        drop(lanes);
+        assert_eq!(taken(&outgoing, 1), ["to 1 from None on, 1: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]"]);
+        // There is room again.
+        let again = outgoing.lanes.borrow_mut()[1].requests((method(), 1), &items[..1], |&item| item, &outgoing.pool);
+        assert_eq!(again.unwrap(), (1, false));
+    }
+
+    #[test]
+    fn what_is_for_another_process_is_written_and_what_is_cleared_is_gone() {
+        let outgoing = outgoing(MUCH);
+        let mut lanes = outgoing.lanes.borrow_mut();
+        let far = &mut lanes[2];
+        assert!(far.is_empty());
+        assert!(!far.answer::<u64>(1, 10, false).unwrap());
+        assert!(!far.is_empty() && far.is_all_written());
+        far.clear();
+        assert!(far.is_empty());
+        far.answer::<u64>(1, 10, false).unwrap();
+        let near = &mut lanes[1];
+        near.answer::<u64>(1, 10, false).unwrap();
+        near.request((method(), 1), None, 2u64, false, &outgoing.pool).unwrap();
+        near.clear();
+        assert!(near.is_empty());
+        drop(lanes);
+        let letter = outgoing.take_letter(2);
+        assert!(letter.moved.is_empty() && letter.bytes.len() > 8);
+        // An error is told to everybody else, and leaves at once.
+        outgoing.tell(&Error::new(ErrorKind::Panicked, "boom")).unwrap();
+        let told = outgoing.lanes.borrow().iter().map(|lane| (lane.is_empty(), lane.is_urgent)).collect::<Vec<_>>();
+        assert_eq!(told, [(true, false), (false, true), (false, true)]);
+    }
+
+    #[test]
+    fn letters_under_way_are_counted_and_too_many_hold_back_what_might_send_more() {
+        let outgoing = outgoing(MUCH);
+        let send = |to: usize| {
+            let asked = outgoing.lanes.borrow_mut()[to].request((method(), 1), None, 2u64, false, &outgoing.pool);
+            asked.unwrap();
+            outgoing.take_letter(to);
+        };
+        let under_way = |to: usize| outgoing.lanes.borrow()[to].under_way();
+        outgoing.take_letter(1);
+        assert_eq!((under_way(1), outgoing.sent.get()), (0, 1), "one with nothing in it is not waited for");
+        for count in 1..=4 {
+            send(1);
+            assert_eq!((under_way(1), outgoing.is_behind(1, 2)), (count, count > 2));
+            assert!(!outgoing.is_crowded() && outgoing.may_run(0), "twice the window may be under way");
+        }
+        send(1);
+        assert!(outgoing.is_crowded() && !outgoing.may_run(0) && outgoing.may_run(1));
+        // What is sent to oneself holds nobody up.
+        for _ in 0..4 {
+            send(0);
+        }
+        assert!(!outgoing.is_behind(0, 2));
+        outgoing.lanes.borrow_mut()[1].taken_there = 1;
+        assert!(!outgoing.is_crowded() && outgoing.may_run(0));
+        send(1);
+        assert!(outgoing.is_crowded());
+        outgoing.allow_more();
+        assert!(!outgoing.is_crowded());
+        send(1);
+        assert!(!outgoing.is_crowded(), "twice as many may be under way now");
+        // It is told after more than half of a window that letters were taken in.
+        assert_eq!([0; 4].map(|_| outgoing.acknowledge(2, 4)), [false, false, true, true]);
+        outgoing.take_letter(2);
+        assert!(!outgoing.acknowledge(2, 4), "the last letter has said so");
+        outgoing.begin(&Tuning::default());
+        assert_eq!((under_way(1), outgoing.sent.get()), (0, 0));
+    }
+
+    #[test]
+    fn vectors_are_kept_for_those_who_need_their_type() {
+        let mut pool = Pool::default();
+        let of = |room: usize| Box::new(Vec::<u64>::with_capacity(room));
+        pool.keep(80, of(10));
+        pool.keep(8, Box::new(Vec::<u8>::with_capacity(8)));
+        let room =
+            |moved: super::super::letter::Moved| moved.downcast::<Vec<u64>>().expect("it is of the type").capacity();
+        assert_eq!(room(pool.take::<u64>()), 10);
+        assert_eq!(room(pool.take::<u64>()), 0, "there is none, and another one makes place");
+        assert_eq!(pool.take::<u8>().downcast::<Vec<u8>>().expect("it is of the type").capacity(), 0);
+        // No more is kept than there may be, and what was taken makes room.
+        pool.keep(4 << 20, of(1));
+        assert_eq!(room(pool.take::<u64>()), 0);
+        for _ in 0..3 {
+            pool.keep((4 << 20) - 64, of(2));
+            assert_eq!(room(pool.take::<u64>()), 2);
+        }
+    }
+}

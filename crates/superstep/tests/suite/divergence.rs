@@ -1,7 +1,7 @@
 //! Members that do not reach the same step, or do not say the same there (S5).
 
 use crate::{SEVERAL, check, failing, here, is_everybodys, on_sizes};
-use superstep::{Any, ErrorKind, Fold, Group, Max, Sum};
+use superstep::{Any, Block, BlockCyclic, Cyclic, ErrorKind, Fold, Group, Irregular, Max, Sum, Tiles};
 
 /// S5: two places, whoever it is that is at the other one.
 #[test]
@@ -248,4 +248,40 @@ fn declarations_that_differ_are_everybodys_error() {
         },
         |_, error| assert!(error.is_divergence(), "{error}"),
     );
+}
+
+/// S5: whatever an array is made of must agree, and members that differ are told so when it is made.
+#[test]
+fn arrays_that_differ_are_everybodys_error() {
+    fn made<T>(array: superstep::Result<T>) -> superstep::Result {
+        array.map(drop)
+    }
+    let makers: [fn(&mut Group, usize) -> superstep::Result; 11] = [
+        |g, odd| made(g.try_array::<u8, Block>(5 + odd)),
+        |g, odd| made(g.try_array_with::<u8, _, 1>([8], BlockCyclic::new(2 + odd))),
+        |g, odd| made(g.try_array_with::<u8, _, 2>([6, 6], Tiles([2, 2 + odd]))),
+        |g, odd| {
+            let mut sizes = vec![1; g.size()];
+            (sizes[0], sizes[1]) = (1 + odd, 2 - odd);
+            made(g.try_array_with::<u8, _, 1>([g.size() + 1], Irregular(sizes)))
+        },
+        |g, odd| made(g.try_array_with::<u8, _, 2>([[2, 3], [3, 2]][odd], Block::<2>)),
+        |g, odd| if odd == 0 { made(g.try_array::<u8, Block>(4)) } else { made(g.try_array::<i8, Block>(4)) },
+        |g, odd| if odd == 0 { made(g.try_array::<u8, Block>(4)) } else { made(g.try_array::<u8, Cyclic>(4)) },
+        |g, odd| made(g.try_paged::<u8, 1>([5 + odd], [2])),
+        |g, odd| made(g.try_paged::<u8, 1>([5], [2 + odd])),
+        |g, odd| made(g.try_paged::<u8, 2>([[2, 3], [3, 2]][odd], [1, 1])),
+        |g, odd| if odd == 0 { made(g.try_area::<u8>(1)) } else { made(g.try_area::<u16>(1)) },
+    ];
+    for (number, make) in makers.into_iter().enumerate() {
+        on_sizes(&[2, 3, 9], |g| {
+            for odd in [0, g.size() - 1] {
+                let error = make(g, usize::from(g.rank() == odd)).expect_err("they differ");
+                assert!(error.is_divergence(), "maker {number}: {error}");
+                is_everybodys(g, &error);
+            }
+            // Where they agree, it is made.
+            make(g, 1).expect("they agree");
+        });
+    }
 }

@@ -136,6 +136,28 @@ fn a_divergence_in_a_helper_says_where_the_members_came_by() {
     });
 }
 
+/// S5: the last three places before are told, each once, however many there were.
+#[test]
+fn the_last_places_are_told_each_once_however_many_there_were() {
+    on_sizes(&[2, 9], |g| {
+        let mut sites = Vec::new();
+        for turn in 0..23 {
+            let site = match turn % 5 {
+                0 => (here(), g.step(|_| ())).0,
+                1 => (here(), g.step(|_| ())).0,
+                2 => (here(), g.step(|_| ())).0,
+                3 => (here(), g.step(|_| ())).0,
+                _ => (here(), g.step(|_| ())).0,
+            };
+            sites.push(site);
+            let odd = g.rank() == 1;
+            let error = helper(g, |s| if odd { drop(s.reduce(1, Sum)) } else { drop(s.prefix(1, Sum)) }).unwrap_err();
+            let last: Vec<String> = sites.iter().rev().take(3).cloned().collect();
+            check(&error, ErrorKind::CombineMismatch, &[&format!("; they came by {}", last.join(", then "))]);
+        }
+    });
+}
+
 /// G2: subgroups are made when it is their turn.
 #[test]
 fn a_split_into_more_subgroups_than_memory_holds_begins_to_run() {

@@ -330,7 +330,49 @@ mod tests {
             for less in 0..=map.before(unit) {
                 assert_eq!(map.locate(unit - less), (rank, local - less), "{words}: what comes before {unit}");
             }
+            assert!(map.stretch(unit) > 0, "{words}: {unit} is in its own stretch");
         }
+    }
+
+    /// Checks that stretches are as long as they can be, both ways.
+    fn check_longest(map: &impl Map, units: usize, words: &str) {
+        for unit in 0..units {
+            let (rank, local) = map.locate(unit);
+            let follows = |more: &usize| map.locate(unit + more) == (rank, local + more);
+            let leads = |less: &usize| *less <= local && map.locate(unit - less) == (rank, local - less);
+            assert_eq!(map.stretch(unit), (0..units - unit).take_while(follows).count(), "{words}: from {unit}");
+            assert_eq!(map.before(unit) + 1, (0..=unit).take_while(leads).count(), "{words}: up to {unit}");
+        }
+    }
+
+    #[test]
+    fn stretches_are_as_long_as_they_can_be() {
+        for size in [1, 2, 3, 5] {
+            for units in [1, 2, 7, 12, 40] {
+                check_longest(&Block::new().lay(&[units], size).unwrap(), units, "block");
+                check_longest(&Cyclic::new().lay(&[units], size).unwrap(), units, "cyclic");
+                for block in [1, 3, 100] {
+                    check_longest(&BlockCyclic::new(block).lay(&[units], size).unwrap(), units, "block-cyclic");
+                }
+                let mut sizes = vec![0; size];
+                (sizes[units % size], sizes[size - 1]) = (0, units - units / 2);
+                sizes[0] += units - sizes.iter().sum::<usize>();
+                check_longest(&Irregular(sizes).lay(&[units], size).unwrap(), units, "irregular");
+            }
+            // Two tiles in a row are apart by what else a tile has.
+            check_longest(&Tiles([2, 3]).lay(&[7, 5], size).unwrap(), 35, "tiles");
+        }
+    }
+
+    #[test]
+    fn what_tells_two_distributions_of_one_type_apart_must_agree() {
+        assert_eq!(BlockCyclic::<1>::new(7).terms(), [7]);
+        assert_eq!(Irregular(vec![3, 0, 1]).terms(), [3, 0, 1]);
+        assert_eq!(Tiles([2, 5]).terms(), [2, 5]);
+        assert!(Block::<1>::new().terms().is_empty() && Cyclic::<1>::new().terms().is_empty());
+        // The sizes of another group, or of another length, are as even as they can be.
+        assert_eq!(Irregular(vec![9, 1]).resized(8, 3).terms(), [3, 3, 2]);
+        assert_eq!(BlockCyclic::<1>::new(7).resized(8, 3).terms(), [7]);
     }
 
     #[test]

@@ -325,4 +325,13 @@ mod tests {
         assert_eq!(Layout::new([4], [0], 2).unwrap_err().0, ErrorKind::BadLength);
         assert!(Layout::new([usize::MAX, 0], [1, 1], 2).is_ok());
     }
+
+    #[test]
+    fn pages_have_others_between_only_if_they_are_longer_than_blocks() {
+        let scatters = |shape, block, size| Layout::new([shape], [block], size).unwrap().scatters();
+        assert!(scatters(200, 1, 3) && scatters(5, 1, 2));
+        assert!(!scatters(200, 1, 1), "there is nobody else");
+        assert!(!scatters(1000, 300, 3) && !scatters(64, 16, 2) && !scatters(4, 4, 2));
+        assert!(!scatters(1, 1, 2), "a line is no longer than its block");
+    }
 }

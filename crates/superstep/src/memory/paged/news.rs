@@ -311,3 +311,121 @@ fn read_writes<T: Element>(bytes: &mut &[u8]) -> Result<Writes<T>> {
     bytemuck::cast_slice_mut::<T, u8>(&mut values).copy_from_slice(head);
     Ok(Writes { own, foreign, values })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{layout::Layout, part::Part},
+        *,
+    };
+    use crate::error::ErrorKind;
+
+    fn span(first: usize, step: isize, count: usize) -> Span {
+        Span { first, step, count }
+    }
+
+    #[test]
+    fn a_call_is_told_by_the_indices_that_it_means() {
+        let words = |spans| Call { number: 3, spans, ranks: vec![0, 2] }.in_words();
+        assert_eq!(words([span(2, 1, 5), span(4, 1, 0)]), "section (2..7, 4..4) of array 3 among ranks [0, 2]");
+        assert_eq!(
+            words([span(1, 3, 3), span(9, -2, 4)]),
+            "section (1..=7 by 3, 3..=9 by 2) of array 3 among ranks [0, 2]"
+        );
+        // In whatever order they were named, it is the same call.
+        let call = |number, first, step, ranks: &[usize]| Call {
+            number,
+            spans: [span(first, step, 4)],
+            ranks: ranks.to_vec(),
+        };
+        let mine = call(1, 2, 3, &[0, 1]);
+        let read = |other: &Call<1>| {
+            let mut bytes = Vec::new();
+            other.write(&mut bytes);
+            bytes.extend([7, 8]);
+            let mut rest = &bytes[..];
+            let about = mine.read(&mut rest).expect("it was written");
+            about.map(|()| rest.to_vec())
+        };
+        assert_eq!(read(&mine), Ok(vec![7, 8]));
+        assert_eq!(read(&call(1, 11, -3, &[0, 1])), Ok(vec![7, 8]));
+        for other in [call(2, 2, 3, &[0, 1]), call(1, 3, 3, &[0, 1]), call(1, 2, 2, &[0, 1]), call(1, 2, 3, &[0, 1, 2])]
+        {
+            assert_eq!(read(&other), Err(other.in_words()));
+        }
+        let other = Call { number: 1, spans: [span(0, 1, 2), span(5, 1, 1)], ranks: vec![1] };
+        let mut bytes = Vec::new();
+        other.write(&mut bytes);
+        let about = mine.read(&mut &bytes[..]).expect("it was written");
+        assert_eq!(about, Err("section (0..2, 5..6) of array 1 among ranks [1]".to_owned()));
+        for cut in 0..bytes.len() {
+            assert_eq!(mine.read(&mut &bytes[..cut]).unwrap_err().kind(), ErrorKind::Damaged);
+        }
+    }
+
+    #[test]
+    fn news_come_as_they_were_sent_and_no_byte_makes_other_ones_of_them() {
+        let layout = Layout::new([64], [16], 2).unwrap();
+        let part = Part::<u16, 1>::new(layout, 0, Location::caller()).expect("there is memory");
+        let call = Call { number: 0, spans: [span(3, 1, 50)], ranks: vec![0, 1] };
+        let mut pieces = Vec::new();
+        layout.pieces(&call.spans, |piece| pieces.push(piece));
+        let owned: Vec<&Piece> = pieces.iter().filter(|piece| piece.owner == 0).collect();
+        assert_eq!(owned.iter().map(|piece| piece.len).collect::<Vec<_>>(), [13, 16]);
+        for piece in &owned {
+            let values: Vec<u16> = piece.range().map(|offset| (100 * piece.page + offset) as u16).collect();
+            assert!(part.pages.fill(piece.page, piece.offset, &values));
+        }
+        let mark = |piece, at, len| Mark { piece, at, len };
+        let writes =
+            Writes { own: vec![mark(0, 2, 11)], foreign: vec![mark(1, 0, 1), mark(3, 3, 2)], values: vec![7, 8, 9] };
+        let letter = |writes: &Writes<u16>, shares| {
+            let (pages, site) = (&part.pages, Location::caller());
+            let writer = NewsWriter { pages, call: &call, site, pieces: &pieces, rank: 0, writes, lends: false };
+            writer.letter(shares, Tray::default()).expect("nothing is lent for writing")
+        };
+        let read = |from, letter| match News::<u16>::read(from, letter, &call, &pieces) {
+            Ok(Ok((news, _))) => Ok(news),
+            Ok(Err(_)) => panic!("it is about this call"),
+            Err(error) => Err(error.kind()),
+        };
+        for shares in [false, true] {
+            let news = read(0, letter(&writes, shares)).unwrap();
+            assert_eq!(news.writes.own, writes.own);
+            assert_eq!(news.writes.foreign, writes.foreign);
+            assert_eq!(news.writes.values, writes.values);
+            let mut seen = Vec::new();
+            let put = |piece: &Piece, values: NewValues<'_, u16>| {
+                let values: Vec<u16> = match values.part(1..piece.len) {
+                    NewValues::Values(values) => values.to_vec(),
+                    NewValues::Bytes(bytes) => bytemuck::pod_collect_to_vec(bytes),
+                };
+                seen.push((piece.page, values));
+                Ok(())
+            };
+            news.unpack(&pieces, put).unwrap();
+            let of =
+                |piece: &&Piece| (piece.page, piece.range().skip(1).map(|at| (100 * piece.page + at) as u16).collect());
+            assert_eq!(seen, owned.iter().map(of).collect::<Vec<_>>());
+            // Nobody else owns as much, and a letter is about what its sender owns.
+            assert_eq!(read(1, letter(&writes, shares)).err(), Some(ErrorKind::Damaged));
+        }
+        // What was written must lie in a piece, of the sender or of others, and have a value if it is another's.
+        let whole = |own: &[Mark], foreign: &[Mark], values: &[u16]| {
+            let writes = Writes { own: own.to_vec(), foreign: foreign.to_vec(), values: values.to_vec() };
+            [false, true].map(|shares| read(0, letter(&writes, shares)).is_ok())
+        };
+        assert_eq!(whole(&[mark(0, 0, 13)], &[mark(1, 15, 1)], &[1]), [true; 2]);
+        assert_eq!(whole(&[mark(0, 1, 13)], &[], &[]), [false; 2]);
+        assert_eq!(whole(&[mark(1, 0, 1)], &[], &[]), [false; 2]);
+        assert_eq!(whole(&[mark(4, 0, 1)], &[], &[]), [false; 2]);
+        assert_eq!(whole(&[], &[mark(0, 0, 1)], &[1]), [false; 2]);
+        assert_eq!(whole(&[], &[mark(1, 15, 2)], &[1, 2]), [false; 2]);
+        assert!(!whole(&[], &[mark(1, 0, 2)], &[1])[1] && !whole(&[], &[mark(1, 0, 1)], &[1, 2])[1]);
+        let bytes = letter(&writes, false).bytes;
+        for cut in 0..bytes.len() {
+            let cut = News::<u16>::read(0, Tray::from(bytes[..cut].to_vec()), &call, &pieces);
+            assert!(cut.is_err(), "a shorter letter is none");
+        }
+    }
+}
