@@ -18,6 +18,50 @@ pub(crate) fn note(x: &mut u64, y: &u64) {
     *x = x.wrapping_mul(31).wrapping_add(*y);
 }
 
+/// A5, S3: a section whose rows do not follow each other comes in the order of a section whose rows do.
+#[test]
+fn columns_of_a_matrix_are_written_like_any_section() {
+    const WIDE: usize = 70;
+    fn claim<D: Distribution, const ROWS: usize>(g: &mut Group, distribution: D) {
+        let a = g.array_with::<u64, _, 2>([ROWS, WIDE], distribution);
+        a.local_mut().fill(1);
+        let value = |rank: usize, row: usize, column: usize| (1000 * rank + 100 * row + column) as u64;
+        // Each writes columns of its own, and 20 that all write.
+        let sections = |rank: usize| [40..60, rank % 2 * 20..rank % 2 * 20 + 20, 41..58];
+        g.step(|s| {
+            for columns in sections(s.rank()) {
+                let rows = (0..ROWS).flat_map(|row| columns.clone().map(move |column| (row, column)));
+                let values: Vec<u64> = rows.map(|(row, column)| value(s.rank(), row, column)).collect();
+                s.update_with(&a, (.., columns.clone()), &values, note);
+                s.update(&a, (ROWS - 1..ROWS, columns.start..columns.start + 16), &values[..16]);
+            }
+        });
+        let mut expected = vec![1; ROWS * WIDE];
+        for rank in (0..g.size()).rev() {
+            for columns in sections(rank) {
+                for at in 0..16 {
+                    expected[(ROWS - 1) * WIDE + columns.start + at] = value(rank, 0, columns.start + at);
+                }
+            }
+        }
+        for rank in 0..g.size() {
+            for columns in sections(rank) {
+                for row in 0..ROWS {
+                    let at = |column| row * WIDE + column;
+                    columns.clone().for_each(|column| note(&mut expected[at(column)], &value(rank, row, column)));
+                }
+            }
+        }
+        assert_eq!(all(g, &a), expected);
+    }
+    on_sizes(&SIZES, |g| {
+        claim::<_, 5>(g, Block::<1>);
+        claim::<_, 5>(g, Cyclic::<1>);
+        claim::<_, 1>(g, Block::<1>);
+        claim::<_, 4>(g, Tiles([2, 32]));
+    });
+}
+
 /// S1: the owner sees its old values until the boundary, whoever writes and however.
 #[test]
 fn nothing_is_written_before_the_boundary() {

@@ -3,7 +3,7 @@
 use super::{
     layout::{Locator, Map},
     operator::Operator,
-    writes::{Batch, Pool, Writes},
+    writes::{Batch, Pool, Writes, row_len},
 };
 use crate::engine::Element;
 
@@ -207,22 +207,22 @@ impl<T: Element> Outgoing<T> {
         self.push(to, batch);
     }
 
-    /// Adds values for the places from `at` on; they continue the last batch where they follow it.
-    pub(super) fn push_stretch(&mut self, to: usize, at: usize, values: &[T], operator: Operator<T>, note: u32) {
+    /// Adds values for the places from `at` on. They continue the last batch where they follow it, and become one of
+    /// its rows where they are as many as each of these has. About `expected` values follow for this target.
+    pub(super) fn push_stretch(
+        &mut self,
+        to: usize,
+        (at, values): (usize, &[T]),
+        (operator, note): (Operator<T>, u32),
+        expected: usize,
+    ) {
         self.issue();
-        if let Some(Batch { operator: last, base, writes: Writes::Stretch(there), note: its }) =
-            self.batches.get_mut(to).and_then(|batches| batches.last_mut())
-            && *base + there.len() == at
-            && last.is(operator)
-            && *its == note
-        {
-            match *values {
-                [value] => there.push(value),
-                _ => there.extend_from_slice(values),
-            }
+        let last = self.batches.get_mut(to).and_then(|batches| batches.last_mut());
+        let last = last.filter(|last| last.operator.is(operator) && last.note == note);
+        if last.is_some_and(|last| continues(last, at, values, &self.pool)) {
             return;
         }
-        let mut there = self.pool.spares().values.take(values.len());
+        let mut there = self.pool.spares().values.take(expected.max(values.len()));
         fabric::make_room(&mut there, values.len());
         there.extend_from_slice(values);
         self.push(to, Batch { operator, base: at, writes: Writes::Stretch(there), note });
@@ -248,4 +248,27 @@ impl<T: Element> Outgoing<T> {
             spares.values.keep(lane.values);
         }
     }
+}
+
+/// Adds values for the places from `at` on to a batch, if it can have them.
+fn continues<T: Element>(batch: &mut Batch<T>, at: usize, values: &[T], pool: &Pool<T>) -> bool {
+    let place = at.checked_sub(batch.base).and_then(|place| u32::try_from(place).ok());
+    match (&mut batch.writes, place) {
+        (Writes::Stretch(there), _) if batch.base + there.len() == at => match *values {
+            [value] => there.push(value),
+            _ => there.extend_from_slice(values),
+        },
+        (Writes::Stretch(there), Some(place)) if there.len() == values.len() => {
+            let mut starts = pool.spares().places.take(usize::MAX);
+            starts.extend([0, place]);
+            there.extend_from_slice(values);
+            batch.writes = Writes::Rows(starts, std::mem::take(there));
+        }
+        (Writes::Rows(starts, there), Some(place)) if row_len(starts, there) == values.len() => {
+            starts.push(place);
+            there.extend_from_slice(values);
+        }
+        _ => return false,
+    }
+    true
 }

@@ -206,10 +206,11 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
             return;
         }
         let is_long = pieces::row_len(shape, spans) >= LONG;
+        let share = values.len().div_ceil(self.core.size());
         let Ok(()) = pieces::cut(&self.part, shape, spans, |piece| {
             let (mine, rest) = values.split_at(piece.count);
             values = rest;
-            self.update_piece(piece, mine, (operator, note), is_long);
+            self.update_piece(piece, mine, (operator, note), is_long.then_some(share));
             Ok::<_, Infallible>(())
         });
         self.announce();
@@ -243,18 +244,18 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
         is_whole && self.part.owned.reaches.borrow()[owner].is_some()
     }
 
-    /// Updates what one owner has of a section; `is_long` says that it comes in long rows.
-    fn update_piece(&self, piece: Piece, values: &[T], (operator, note): (Operator<T>, u32), is_long: bool) {
+    /// Updates what one owner has of a section; if that comes in long rows, `share` is about how much each owner has.
+    fn update_piece(&self, piece: Piece, values: &[T], (operator, note): (Operator<T>, u32), share: Option<usize>) {
         let Piece { owner, at, step, count } = piece;
         let part = &self.part;
-        if step != 1 || !is_long {
+        let Some(share) = share.filter(|_| step == 1) else {
             let mut lanes = self.open(operator, None, note);
             for (at, &value) in piece.places().zip(values) {
                 lanes.push_at(part.windows, owner, at, value);
             }
             self.close(lanes);
             return;
-        }
+        };
         if self.is_whole(owner, count, operator) {
             let buffer = part.pool.spares().buffer(count);
             if let Some(mut buffer) = buffer {
@@ -264,6 +265,6 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
                 return;
             }
         }
-        part.outgoing.borrow_mut().push_stretch(owner, at, values, operator, note);
+        part.outgoing.borrow_mut().push_stretch(owner, (at, values), (operator, note), share);
     }
 }

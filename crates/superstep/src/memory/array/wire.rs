@@ -5,10 +5,11 @@
 //!     ONE:     the value, the places, u32 each
 //!     EACH:    the places, the values
 //!     STRETCH: the values
+//!     ROWS:    the number of rows u64, where each begins, u32 each, the values
 //!     PLANNED: the plan's number and whether places are repeated, u64 each, the values
 //! ```
 //!
-//! What is long may travel apart from this; then only the value of ONE follows, or what says which plan is meant.
+//! What is long may travel apart from this; then only the value of ONE follows, the number of ROWS, or what says which plan is meant.
 
 use super::{
     operator::Operator,
@@ -25,6 +26,7 @@ const ONE: u64 = 0;
 const EACH: u64 = 1;
 const STRETCH: u64 = 2;
 const PLANNED: u64 = 3;
+const ROWS: u64 = 4;
 /// Added to a form: places and values do not follow, they are carried.
 const APART: u64 = 1 << 8;
 
@@ -33,6 +35,7 @@ pub(super) fn length<T: Element>(batch: &Batch<T>) -> usize {
     let one = match batch.writes {
         Writes::One(..) => size_of::<T>(),
         Writes::Planned(..) => 16,
+        Writes::Rows(..) => 8,
         _ => 0,
     };
     HEAD + one + batch.writes.vectors().iter().map(|bytes| bytes.len()).sum::<usize>()
@@ -52,6 +55,7 @@ pub(super) fn write_batches<T: Element>(
             Writes::One(_, value) => (ONE, bytemuck::bytes_of(value)),
             Writes::Each(..) => (EACH, &[][..]),
             Writes::Planned(..) => (PLANNED, &[][..]),
+            Writes::Rows(..) => (ROWS, &[][..]),
             Writes::Stretch(_) | Writes::Whole(_) => (STRETCH, &[][..]),
         };
         let is_carried = is_carried(batch);
@@ -63,6 +67,9 @@ pub(super) fn write_batches<T: Element>(
         out.extend_from_slice(one);
         if let Writes::Planned(planned, _) = &batch.writes {
             out.put([u64::from(planned.plan), u64::from(planned.is_repeated)]);
+        }
+        if let Writes::Rows(starts, _) = &batch.writes {
+            out.put([starts.len() as u64]);
         }
         if !is_carried {
             batch.writes.vectors().iter().for_each(|bytes| out.extend_from_slice(bytes));
@@ -112,6 +119,12 @@ pub(super) fn read_batches<T: Element>(
                 }
                 Writes::Planned(planned, vector(&mut bytes, count, spares.values.take(count), is_apart)?)
             }
+            ROWS if count <= len => {
+                let [rows] = read_words(&mut bytes)?;
+                let rows = usize::try_from(rows).ok().filter(|&rows| rows <= count).ok_or_else(damaged)?;
+                let starts = vector(&mut bytes, rows, spares.places.take(rows), is_apart)?;
+                Writes::Rows(starts, vector(&mut bytes, count, spares.values.take(count), is_apart)?)
+            }
             STRETCH if count <= len => Writes::Stretch(vector(&mut bytes, count, spares.values.take(count), is_apart)?),
             _ => return Err(damaged()),
         };
@@ -156,6 +169,7 @@ mod tests {
             Batch { operator: sum, base: 0, writes: Writes::One(vec![1, 3], 7), note: 0 },
             Batch { operator: sum, base: 1, writes: Writes::Each(vec![0, 2], vec![5, 6]), note: 9 },
             Batch { operator: sum, base: 2, writes: Writes::Stretch(vec![8, 9]), note: 1 << 31 },
+            Batch { operator: sum, base: 0, writes: Writes::Rows(vec![0, 2], vec![1, 2, 3, 4]), note: 0 },
         ];
         let mut bytes = Vec::new();
         write_batches(&batches, &mut bytes, |_| false);
@@ -177,8 +191,10 @@ mod tests {
         assert!(matches!(&batches[0].writes, Writes::One(places, 7) if places == &[1, 3]));
         assert!(matches!(&batches[1].writes, Writes::Each(places, values) if places == &[0, 2] && values == &[5, 6]));
         assert!(matches!(&batches[2].writes, Writes::Stretch(values) if values == &[8, 9]));
-        assert_eq!(batches.iter().map(|batch| batch.base).collect::<Vec<_>>(), [0, 1, 2]);
-        assert_eq!(batches.iter().map(|batch| batch.note).collect::<Vec<_>>(), [0, 9, 1 << 31]);
+        let is_rows = |starts: &[u32], values: &[u16]| starts == [0, 2] && values == [1, 2, 3, 4];
+        assert!(matches!(&batches[3].writes, Writes::Rows(starts, values) if is_rows(starts, values)));
+        assert_eq!(batches.iter().map(|batch| batch.base).collect::<Vec<_>>(), [0, 1, 2, 0]);
+        assert_eq!(batches.iter().map(|batch| batch.note).collect::<Vec<_>>(), [0, 9, 1 << 31, 0]);
     }
 
     #[test]

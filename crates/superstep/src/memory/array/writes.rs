@@ -1,7 +1,7 @@
 //! What a step writes to the parts of others, and how the owner commits it.
 //!
 //! Writes are collected per target in typed batches, without a header per element. A batch has one operator. It is a
-//! stretch of values, or a list of offsets with a value each or one for all. The owner commits the batches of all
+//! stretch of values, rows of one length each, or a list of offsets with a value each or one for all. The owner commits the batches of all
 //! sources together, in the order that S3 asks for:
 //!
 //! 1. assignments (`Any`, `Leader`, `Same`), from the highest source rank down and each source's in the order of issue,
@@ -39,6 +39,8 @@ pub(super) enum Writes<T> {
     Planned(Planned, Vec<T>),
     /// Values for the places from the base on.
     Stretch(Vec<T>),
+    /// The same number of values for the places from each of these on.
+    Rows(Vec<u32>, Vec<T>),
     /// The whole part, in memory that can take its place.
     Whole(Buffer<T>),
 }
@@ -59,7 +61,7 @@ impl<T: Element> Writes<T> {
         match self {
             Self::One(places, _) | Self::Each(places, _) => places.len(),
             Self::Planned(planned, _) => planned.places.len(),
-            Self::Stretch(values) => values.len(),
+            Self::Stretch(values) | Self::Rows(_, values) => values.len(),
             Self::Whole(buffer) => buffer.as_slice().len(),
         }
     }
@@ -68,7 +70,9 @@ impl<T: Element> Writes<T> {
     pub(super) fn vectors(&self) -> [&[u8]; 2] {
         match self {
             Self::One(places, _) => [bytemuck::cast_slice(places), &[]],
-            Self::Each(places, values) => [bytemuck::cast_slice(places), bytemuck::cast_slice(values)],
+            Self::Each(places, values) | Self::Rows(places, values) => {
+                [bytemuck::cast_slice(places), bytemuck::cast_slice(values)]
+            }
             Self::Planned(_, values) | Self::Stretch(values) => [&[], bytemuck::cast_slice(values)],
             Self::Whole(buffer) => [&[], bytemuck::cast_slice(buffer.as_slice())],
         }
@@ -78,7 +82,9 @@ impl<T: Element> Writes<T> {
     pub(super) fn vectors_mut(&mut self) -> [&mut [u8]; 2] {
         match self {
             Self::One(places, _) => [bytemuck::cast_slice_mut(places), &mut []],
-            Self::Each(places, values) => [bytemuck::cast_slice_mut(places), bytemuck::cast_slice_mut(values)],
+            Self::Each(places, values) | Self::Rows(places, values) => {
+                [bytemuck::cast_slice_mut(places), bytemuck::cast_slice_mut(values)]
+            }
             Self::Planned(_, values) | Self::Stretch(values) => [&mut [], bytemuck::cast_slice_mut(values)],
             Self::Whole(buffer) => [&mut [], bytemuck::cast_slice_mut(buffer.as_mut_slice())],
         }
@@ -98,6 +104,10 @@ impl<T: Element> Batch<T> {
                 planned.places.last().is_none_or(|&at| (at as usize) < room) && planned.places.len() == values.len()
             }
             Writes::Stretch(values) => values.len() <= room,
+            Writes::Rows(starts, values) => {
+                let len = row_len(starts, values);
+                starts.len() * len == values.len() && starts.iter().all(|&at| at as usize + len <= room)
+            }
             Writes::Whole(buffer) => self.base == 0 && buffer.as_slice().len() == len,
         }
     }
@@ -113,6 +123,12 @@ impl<T: Element> Batch<T> {
             Writes::Each(at, values) => self.operator.apply(Job::Each(part, at, values)),
             Writes::Planned(planned, values) => self.operator.apply(Job::Each(part, &planned.places, values)),
             Writes::Stretch(values) => self.operator.apply(Job::Stretch(&mut part[..values.len()], values)),
+            Writes::Rows(starts, values) => {
+                let len = row_len(starts, values);
+                for (&at, row) in starts.iter().zip(values.chunks_exact(len)) {
+                    self.operator.apply(Job::Stretch(&mut part[at as usize..][..len], row));
+                }
+            }
             Writes::Whole(_) => {}
         }
     }
@@ -131,9 +147,20 @@ impl<T: Element> Batch<T> {
             Writes::Stretch(values) => {
                 values.iter().enumerate().try_for_each(|(at, value)| look(self.base + at, value))
             }
+            Writes::Rows(starts, values) => {
+                let len = row_len(starts, values);
+                let rows = starts.iter().zip(values.chunks_exact(len));
+                let mut places = rows.flat_map(|(&at, row)| (self.base + at as usize..).zip(row));
+                places.try_for_each(|(at, value)| look(at, value))
+            }
             Writes::Whole(buffer) => buffer.as_slice().iter().enumerate().try_for_each(|(at, value)| look(at, value)),
         }
     }
+}
+
+/// How many values a row has, at least one.
+pub(super) fn row_len<T>(starts: &[u32], values: &[T]) -> usize {
+    (values.len() / starts.len().max(1)).max(1)
 }
 
 /// What one processor writes to another's part in a step, in the order of issue.
@@ -302,7 +329,7 @@ impl<T: Element> Spares<T> {
     pub(super) fn keep_batch(&mut self, batch: Batch<T>) {
         match batch.writes {
             Writes::One(places, _) => self.places.keep(places),
-            Writes::Each(places, values) => {
+            Writes::Each(places, values) | Writes::Rows(places, values) => {
                 self.places.keep(places);
                 self.values.keep(values);
             }
