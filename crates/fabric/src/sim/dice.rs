@@ -27,3 +27,29 @@ impl Dice {
         1 << (exponents.start + self.below(exponents.len()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A seed that was written down means the same run in every later version.
+    #[test]
+    fn a_seed_deals_the_same_numbers_for_ever() {
+        let deal = |seed: u64| {
+            let mut dice = Dice::new(seed);
+            [0; 4].map(|_| dice.below(1_000_000))
+        };
+        assert_eq!(deal(0), deal(0));
+        assert_ne!(deal(0), deal(1));
+        // The first words of SplitMix64 from 0, as its author has them.
+        let words = [0xE220_A839_7B1D_CDAF, 0x6E78_9E6A_A1B9_65F4, 0x06C4_5D18_8009_454F, 0xF88B_B8A8_724C_81EC_u64];
+        assert_eq!(deal(0), words.map(|word| (word % 1_000_000) as usize));
+        let mut dice = Dice::new(5);
+        let struck = (0..1000).filter(|_| dice.strikes(4)).count();
+        assert!((150..350).contains(&struck), "{struck} of 1000");
+        let mut powers: Vec<usize> = (0..100).map(|_| dice.power(2..5)).collect();
+        powers.sort_unstable();
+        powers.dedup();
+        assert_eq!(powers, [4, 8, 16]);
+    }
+}

@@ -37,3 +37,30 @@ impl Roster {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_roster_is_a_set_of_which_each_is_found() {
+        let mut roster = Roster::new(5);
+        let listed = |roster: &Roster| {
+            let mut all: Vec<usize> = (0..roster.len()).map(|at| roster.get(at)).collect();
+            all.sort_unstable();
+            all
+        };
+        for rank in [3, 1, 3, 4, 0] {
+            roster.add(rank);
+        }
+        assert_eq!(listed(&roster), [0, 1, 3, 4]);
+        for (gone, left) in [(3, vec![0, 1, 4]), (3, vec![0, 1, 4]), (0, vec![1, 4]), (2, vec![1, 4]), (4, vec![1])] {
+            roster.remove(gone);
+            assert_eq!(listed(&roster), left);
+        }
+        roster.add(3);
+        roster.remove(1);
+        roster.remove(3);
+        assert_eq!(roster.len(), 0);
+    }
+}
