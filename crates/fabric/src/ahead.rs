@@ -10,7 +10,7 @@ use crate::plain::Plain;
 use std::mem::MaybeUninit;
 
 /// The bytes of a cache line.
-const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 
 /// How many elements ahead to prefetch: enough to hide a miss of all caches.
 const PLACES: usize = 64;
@@ -39,6 +39,18 @@ impl<T> Ahead<T> {
         Self(data.as_ptr())
     }
 
+    /// For what follows the first so many elements.
+    #[inline]
+    pub fn skip(self, count: usize) -> Self {
+        Self(self.0.wrapping_add(count))
+    }
+
+    /// For what lies behind an element.
+    #[inline]
+    pub(crate) fn at(element: &T) -> Self {
+        Self(std::ptr::from_ref(element))
+    }
+
     /// Asks for the element with this number.
     #[inline]
     pub fn ask(self, at: usize) {
@@ -55,12 +67,12 @@ impl<T> Ahead<T> {
     /// Asks for the element with this number, to be read soon.
     #[inline]
     pub fn ask_soon(self, at: usize) {
-        Self(self.0.wrapping_add(at)).ask_line(0);
+        self.skip(at).ask_line(0);
     }
 
-    /// Asks for the line so many bytes on, to be read soon.
+    /// Asks for the line so many bytes on, to be read or written soon.
     #[inline]
-    fn ask_line(self, bytes: usize) {
+    pub(crate) fn ask_line(self, bytes: usize) {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -82,7 +94,7 @@ impl<T> Ahead<T> {
 #[inline]
 pub fn ask_on<T>(element: &T) {
     if size_of::<T>() <= LINE / 4 {
-        Ahead(std::ptr::from_ref(element)).ask_line(FAR);
+        Ahead::at(element).ask_line(FAR);
     }
 }
 
@@ -98,6 +110,23 @@ pub fn chunks<T>(list: &[T]) -> impl Iterator<Item = &[T]> {
         for line in 0..(CHUNK * size_of::<T>()).div_ceil(LINE) {
             Ahead::of(chunk).ask_line(FAR + line * LINE);
         }
+    })
+}
+
+/// A list in chunks of [`CHUNK`] elements, while what follows is asked for, and as much of a second list, which will be
+/// written to here and there when all of the first has been read.
+///
+/// ```
+/// let (list, next) = ([7u32; 100], [0u32; 100]);
+/// assert_eq!(fabric::chunks_before(&list, fabric::Ahead::of(&next)).map(<[u32]>::len).sum::<usize>(), 100);
+/// ```
+#[inline]
+pub fn chunks_before<T>(list: &[T], next: Ahead<T>) -> impl Iterator<Item = &[T]> {
+    chunks(list).enumerate().map(move |(number, chunk)| {
+        for line in 0..(CHUNK * size_of::<T>()).div_ceil(LINE) {
+            next.ask_line(number * CHUNK * size_of::<T>() + line * LINE);
+        }
+        chunk
     })
 }
 

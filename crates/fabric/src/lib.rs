@@ -50,7 +50,7 @@ mod tray;
 pub mod tree;
 pub mod wire;
 
-pub use ahead::{Ahead, CHUNK, ask_on, chunks, load, visit, visit_each};
+pub use ahead::{Ahead, CHUNK, ask_on, chunks, chunks_before, load, visit, visit_each};
 pub use alarm::Alarm;
 pub use circle::{Circle, Common, Counts, Mail, Meetings, Meld, Melded};
 pub use deal::deal;

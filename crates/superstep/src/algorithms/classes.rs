@@ -1,7 +1,9 @@
 //! Classes of values by their digits: whatever is in a lower class comes before.
 //!
 //! A sample says where classes begin. Where its digits are spread evenly, classes are as wide as each other, and a
-//! shift finds them; else about as many of the sample are in each, and a search tree without branches does.
+//! shift finds them. Where they are not, but evenly within stretches, as those of floats with the same exponent, each
+//! stretch has classes of its own width, and a table says which. Else about as many of the sample are in each class,
+//! and a search tree without branches does.
 
 /// So many classes are told apart, or as many as a group has members, times eight.
 const CLASSES: usize = 512;
@@ -10,11 +12,88 @@ const CLASSES_MAX: usize = 1 << 14;
 /// Where a class has more than so many times its share of a sample, digits are not spread evenly.
 const UNEVEN: usize = 4;
 
+/// So many bits of digits tell the cell.
+const CELL_BITS: u32 = 10;
+/// So many cells there are.
+const CELLS: usize = 1 << CELL_BITS;
+
+/// Classes that are as wide as each other.
+#[derive(Debug)]
+pub(super) struct Even {
+    low: u64,
+    shift: u32,
+    last: usize,
+}
+
+impl Even {
+    /// The class of these digits.
+    #[inline]
+    pub(super) fn class(&self, digits: u64) -> usize {
+        ((digits.saturating_sub(self.low) >> self.shift) as usize).min(self.last)
+    }
+}
+
+/// Classes in cells, which are as wide as each other.
+#[derive(Debug)]
+pub(super) struct Celled {
+    low: u64,
+    high: u64,
+    shift: u32,
+    cells: Box<[Cell; CELLS]>,
+    /// The digits that each class begins with.
+    begins: Vec<u64>,
+}
+
+/// The first class of a cell, and how wide its classes are. Those of few values are one class together.
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    first: u32,
+    shift: u32,
+}
+
+impl Celled {
+    /// About `count` classes for what is spread as this sample, which has different digits.
+    fn of(sample: &[u64], count: usize) -> Self {
+        let (low, high) = (sample[0], sample[sample.len() - 1]);
+        let shift = (u64::BITS - (high - low).leading_zeros()).saturating_sub(CELL_BITS);
+        let (mut cells, mut begins) = (Box::new([Cell { first: 0, shift: u64::BITS - 1 }; CELLS]), Vec::new());
+        let (share, mut rest, mut shared_by) = ((sample.len() / count).max(1), sample, usize::MAX);
+        let last = ((high - low) >> shift) as usize;
+        for (number, cell) in cells.iter_mut().enumerate().take(last + 1) {
+            let begin = low + ((number as u64) << shift);
+            let end = rest.partition_point(|digits| (digits - low) >> shift == number as u64);
+            rest = &rest[end..];
+            let wanted = end / share;
+            let bits = (wanted + wanted / 3).max(1).ilog2().min(shift);
+            if bits == 0 && shared_by.saturating_add(end) <= share {
+                cell.first = begins.len() as u32 - 1;
+                shared_by += end;
+                continue;
+            }
+            *cell = Cell { first: begins.len() as u32, shift: shift - bits };
+            begins.extend((0..1 << bits).map(|part: u64| begin + (part << (shift - bits))));
+            shared_by = if bits == 0 { end } else { usize::MAX };
+        }
+        Self { low, high, shift, cells, begins }
+    }
+
+    /// The class of these digits.
+    #[inline]
+    pub(super) fn class(&self, digits: u64) -> usize {
+        let above = digits.clamp(self.low, self.high) - self.low;
+        let cell = self.cells[(above >> self.shift) as usize % CELLS];
+        let within = above & ((1 << self.shift) - 1);
+        cell.first as usize + (within >> cell.shift) as usize
+    }
+}
+
 /// Where classes begin.
 #[derive(Debug)]
 pub(super) enum Classes {
     /// All are as wide as each other.
-    Even { low: u64, shift: u32, last: usize },
+    Even(Even),
+    /// All of a cell are.
+    Celled(Celled),
     /// The digits that each but the first begins with, as a tree: those below place i are at 2 i and 2 i + 1.
     Cut(Vec<u64>),
 }
@@ -26,13 +105,16 @@ impl Classes {
         let count: usize = 1 << wanted.ilog2();
         let (low, high) = (sample.first().copied().unwrap_or(0), sample.last().copied().unwrap_or(0));
         let bits = u64::BITS - (high - low).leading_zeros();
-        let even = Self::Even { low, shift: bits.saturating_sub(count.ilog2()).min(u64::BITS - 1), last: count - 1 };
-        let mut counts = vec![0; count];
-        for &digits in sample {
-            counts[even.class(digits)] += 1;
+        let even = Even { low, shift: bits.saturating_sub(count.ilog2()).min(u64::BITS - 1), last: count - 1 };
+        let share = sample.len() / count + 1;
+        if is_even(sample, count, share, |digits| even.class(digits)) {
+            return Self::Even(even);
         }
-        let is_even = counts.iter().all(|&drawn| drawn <= UNEVEN * (sample.len() / count + 1));
-        if is_even { even } else { Self::cut(sample, count) }
+        let celled = Celled::of(sample, count);
+        if is_even(sample, celled.begins.len(), share, |digits| celled.class(digits)) {
+            return Self::Celled(celled);
+        }
+        Self::cut(sample, count)
     }
 
     fn cut(sample: &[u64], count: usize) -> Self {
@@ -50,7 +132,8 @@ impl Classes {
     /// How many there are.
     pub(super) fn count(&self) -> usize {
         match self {
-            Self::Even { last, .. } => last + 1,
+            Self::Even(even) => even.last + 1,
+            Self::Celled(celled) => celled.begins.len(),
             Self::Cut(tree) => tree.len(),
         }
     }
@@ -59,7 +142,8 @@ impl Classes {
     #[inline]
     pub(super) fn class(&self, digits: u64) -> usize {
         match self {
-            Self::Even { low, shift, last } => even(digits, *low, *shift, *last),
+            Self::Even(even) => even.class(digits),
+            Self::Celled(celled) => celled.class(digits),
             Self::Cut(tree) => search(digits, tree),
         }
     }
@@ -71,28 +155,23 @@ impl Classes {
             return None;
         }
         match self {
-            Self::Even { low, shift, .. } => {
+            Self::Even(Even { low, shift, .. }) => {
                 let first = low.saturating_add((class as u64) << shift);
                 Some((first, first.saturating_add((1 << shift) - 1)))
             }
+            Self::Celled(Celled { begins, .. }) => Some((begins[class], begins[class + 1] - 1)),
             Self::Cut(tree) => Some((begin(tree, class), begin(tree, class + 1).saturating_sub(1))),
         }
     }
+}
 
-    /// Hands out the class of each value's digits.
-    #[inline]
-    pub(super) fn of_all<T>(&self, values: &[T], digits: impl Fn(&T) -> u64, mut take: impl FnMut(&T, u64, usize)) {
-        match self {
-            Self::Even { low, shift, last } => values.iter().for_each(|value| {
-                let digits = digits(value);
-                take(value, digits, even(digits, *low, *shift, *last));
-            }),
-            Self::Cut(tree) => values.iter().for_each(|value| {
-                let digits = digits(value);
-                take(value, digits, search(digits, tree));
-            }),
-        }
+/// Whether none of so many classes has much more than this share of a sample.
+fn is_even(sample: &[u64], count: usize, share: usize, class: impl Fn(u64) -> usize) -> bool {
+    let mut counts = vec![0; count];
+    for &digits in sample {
+        counts[class(digits)] += 1;
     }
+    counts.iter().all(|&drawn| drawn <= UNEVEN * share)
 }
 
 /// What a class of a tree begins with.
@@ -102,14 +181,9 @@ fn begin(tree: &[u64], class: usize) -> u64 {
     tree[leaf >> (leaf.trailing_zeros() + 1)]
 }
 
-#[inline]
-fn even(digits: u64, low: u64, shift: u32, last: usize) -> usize {
-    ((digits.saturating_sub(low) >> shift) as usize).min(last)
-}
-
 /// How many of the digits in a tree are not above these.
 #[inline]
-fn search(digits: u64, tree: &[u64]) -> usize {
+pub(super) fn search(digits: u64, tree: &[u64]) -> usize {
     let mut place = 1;
     while let Some(&middle) = tree.get(place) {
         place = 2 * place + usize::from(middle <= digits);
@@ -123,25 +197,30 @@ mod tests {
 
     #[test]
     fn classes_rise_with_digits_and_share_them() {
-        let lists: [fn(u64) -> u64; 5] = [mixed, |at| mixed(at) >> (at % 60), |at| at, |_| 7, |at| at % 3];
-        for (number, list) in lists.into_iter().enumerate() {
+        let floats = |at| (mixed(at) as f64 / u64::MAX as f64).to_bits();
+        let lists: [(fn(u64) -> u64, &str); 6] = [
+            (mixed, "Even"),
+            (|at| at, "Even"),
+            (floats, "Celled"),
+            (|at| mixed(at) >> (at % 60), "Cut"),
+            (|_| 7, ""),
+            (|at| at % 3, ""),
+        ];
+        for (list, kind) in lists {
             let mut digits: Vec<u64> = (0..20_000).map(list).collect();
             digits.sort_unstable();
             let sample: Vec<u64> = digits.iter().step_by(7).copied().collect();
             let classes = Classes::of(&sample, digits.len(), 2);
-            assert_eq!(classes.count(), 512);
+            assert!(format!("{classes:?}").starts_with(kind), "{classes:?}");
             let mut counts = vec![0; classes.count()];
-            classes.of_all(
-                &digits,
-                |&digits| digits,
-                |_, digits, class| {
-                    assert_eq!(class, classes.class(digits));
-                    counts[class] += 1;
-                },
-            );
+            for &digits in &digits {
+                let class = classes.class(digits);
+                assert!(classes.bounds(class).is_none_or(|(low, high)| (low..=high).contains(&digits)));
+                counts[class] += 1;
+            }
             assert!(digits.is_sorted_by_key(|&digits| classes.class(digits)));
             // Those of the last two lists are too few to be told apart.
-            assert!(number > 2 || counts.iter().all(|&count| count < 600), "{number}: {counts:?}");
+            assert!(kind.is_empty() || counts.iter().all(|&count| count < 600), "{kind}: {counts:?}");
         }
         assert_eq!(Classes::of(&[], 0, 3).class(5), 0);
     }

@@ -1,13 +1,14 @@
 //! Dealing values into classes, and sorting each class.
 
 use super::{
-    classes::Classes,
+    classes::{Classes, search},
     key::Digits,
     order::{Order, Ties, compare},
     out::Out,
     passes::Passes,
 };
 use crate::engine::zeros;
+use fabric::Ahead;
 use std::{mem::needs_drop, ops::Range};
 
 /// So many values, or fewer, are sorted by comparing them.
@@ -46,23 +47,46 @@ pub(super) fn deal<T: Clone + 'static, O: Order<T>>(
     borders: &[usize],
     target: impl Fn(&T, u64, usize, Range<usize>) -> usize,
 ) -> Vec<Vec<T>> {
+    match classes {
+        Classes::Even(even) => deal_by(values, classes, order, borders, target, |digits| even.class(digits)),
+        Classes::Celled(celled) => deal_by(values, classes, order, borders, target, |digits| celled.class(digits)),
+        Classes::Cut(tree) => deal_by(values, classes, order, borders, target, |digits| search(digits, tree)),
+    }
+}
+
+fn deal_by<T: Clone + 'static, O: Order<T>>(
+    values: &[T],
+    classes: &Classes,
+    order: &O,
+    borders: &[usize],
+    target: impl Fn(&T, u64, usize, Range<usize>) -> usize,
+    class: impl Fn(u64) -> usize,
+) -> Vec<Vec<T>> {
     // The class and the target of a value never fall while values rise, so their sum tells both.
     let sums: Vec<Sum> = (0..classes.count()).map(|class| Sum::of(class, borders)).collect();
+    let sum_of = |at: usize, value: &T| {
+        let digits = order.digits(value);
+        let class = class(digits);
+        match &sums[class] {
+            Sum::Known(sum) => usize::from(*sum),
+            Sum::Within(first, end) => class + target(value, digits, at, usize::from(*first)..usize::from(*end)),
+        }
+    };
     let mut counts = vec![0; classes.count() + borders.len()];
-    let mut chosen: Vec<u16> = Vec::new();
-    fabric::make_room(&mut chosen, values.len());
-    classes.of_all(
-        values,
-        |value| order.digits(value),
-        |value, digits, class| {
-            let sum = match &sums[class] {
-                Sum::Known(sum) => *sum as usize,
-                Sum::Within(first, end) => class + target(value, digits, chosen.len(), *first as usize..*end as usize),
-            };
-            counts[sum] += 1;
-            chosen.push(sum as u16);
-        },
-    );
+    let mut count = |at: usize, value: &T| {
+        let sum = sum_of(at, value);
+        counts[sum] += 1;
+        sum as u16
+    };
+    let each = fabric::chunks(values).flatten().enumerate();
+    // A search takes longer than to keep what was found.
+    let (is_searched, mut chosen) = (matches!(classes, Classes::Cut(_)), Vec::new());
+    if is_searched {
+        fabric::make_room(&mut chosen, values.len());
+        each.for_each(|(at, value)| chosen.push(count(at, value)));
+    } else {
+        each.for_each(|(at, value)| _ = count(at, value));
+    }
     let mut lists: Vec<Vec<T>> = Vec::with_capacity(borders.len() + 1);
     let mut first = 0;
     for target in 0..=borders.len() {
@@ -70,7 +94,12 @@ pub(super) fn deal<T: Clone + 'static, O: Order<T>>(
         lists.push(filled(counts[first..end].iter().sum(), values.first()));
         first = end;
     }
-    fabric::deal(values, &chosen, places(&mut lists, &counts, borders));
+    let places = places(&mut lists, &counts, borders);
+    if is_searched {
+        fabric::deal(values, |at, _| chosen[at].into(), places);
+    } else {
+        fabric::deal(values, sum_of, places);
+    }
     lists
 }
 
@@ -153,7 +182,7 @@ fn sort_pieces<T: Clone, O: Order<T>>(
             room.resize(out.len(), out[0].clone());
         }
         let room = &mut room[..out.len()];
-        passes.deal_low(pieces, room, order);
+        passes.deal_low(pieces, room, Ahead::of(out), order);
         passes.deal_high(room, out, order, ties);
         return;
     }

@@ -10,6 +10,7 @@ use super::{
     order::{Order, Ties, compare, is_in_order},
     passes::Passes,
 };
+use fabric::Ahead;
 
 /// So many values, or fewer, are sorted by comparing them.
 const SMALL: usize = 128;
@@ -28,7 +29,7 @@ pub(super) fn sort<T: Clone + 'static, O: Order<T>>(values: &mut [T], order: &O,
     } else if size_of_val(values) <= CACHED_BYTES {
         let Some(mut passes) = Passes::new(&[values], None, order) else { return compare(values, order, ties) };
         let mut room = values.to_vec();
-        passes.deal_low(&[values], &mut room, order);
+        passes.deal_low(&[values], &mut room, Ahead::of(values), order);
         passes.deal_high(&room, values, order, ties);
     } else {
         let step = values.len().div_ceil(SAMPLE);

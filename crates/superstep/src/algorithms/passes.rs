@@ -6,6 +6,7 @@ use super::{
     key::Digits,
     order::{Order, Ties, compare},
 };
+use fabric::Ahead;
 
 /// At most so many bits are looked at in one pass.
 const BITS_MAX: u32 = 10;
@@ -41,7 +42,7 @@ impl Passes {
         let width = u64::BITS - (high - low).leading_zeros();
         let bits = (len.ilog2() + SPARE_BITS).min(width).min(2 * BITS_MAX);
         let mut passes = Self { low, shift: width - bits, half: bits / 2, ends: [[0; 1 << BITS_MAX]; 2] };
-        pieces.iter().copied().flatten().for_each(|value| {
+        pieces.iter().flat_map(|piece| fabric::chunks(piece)).flatten().for_each(|value| {
             let looked_at = passes.looked_at(order.digits(value));
             passes.ends[0][passes.first(looked_at)] += 1;
             passes.ends[1][passes.second(looked_at)] += 1;
@@ -70,14 +71,25 @@ impl Passes {
         (looked_at >> self.half) as usize & PLACES
     }
 
-    /// Deals the values to `room`, by the lower half.
-    pub(super) fn deal_low<T: Clone, O: Order<T>>(&mut self, pieces: &[&[T]], room: &mut [T], order: &O) {
-        pieces.iter().copied().flatten().for_each(|value| {
-            let place = self.first(self.looked_at(order.digits(value)));
-            let end = &mut self.ends[0][place];
-            room[*end as usize] = value.clone();
-            *end += 1;
-        });
+    /// Deals the values to `room`, by the lower half. Meanwhile it asks for `out`, where they go then.
+    pub(super) fn deal_low<T: Clone, O: Order<T>>(
+        &mut self,
+        pieces: &[&[T]],
+        room: &mut [T],
+        out: Ahead<T>,
+        order: &O,
+    ) {
+        let mut before = 0;
+        for piece in pieces {
+            let out = out.skip(before);
+            fabric::chunks_before(piece, out).flatten().for_each(|value| {
+                let place = self.first(self.looked_at(order.digits(value)));
+                let end = &mut self.ends[0][place];
+                room[*end as usize] = value.clone();
+                *end += 1;
+            });
+            before += piece.len();
+        }
     }
 
     /// Deals the values from `room` by the upper half, and sees to those that have the same.
@@ -116,6 +128,6 @@ fn sort_same<T: Clone, O: Order<T>>(values: &mut [T], order: &O, ties: Ties) {
     let passes = if values.len() > MANY { Passes::new(&[values], None, order) } else { None };
     let Some(mut passes) = passes else { return compare(values, order, ties) };
     let mut room = values.to_vec();
-    passes.deal_low(&[values], &mut room, order);
+    passes.deal_low(&[values], &mut room, Ahead::of(values), order);
     passes.deal_high(&room, values, order, ties);
 }

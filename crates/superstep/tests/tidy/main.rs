@@ -24,13 +24,12 @@ const LAYERS: [&[&str]; 8] = [
 ];
 
 /// Where unsafe code may stand.
-const UNSAFE_PLACES: [&str; 17] = [
+const UNSAFE_PLACES: [&str; 16] = [
     "crates/bsp/src/",
     "crates/derive/src/",
     "crates/fabric/src/ahead.rs",
     "crates/bsp/tests/ground.rs",
     "crates/fabric/src/code/",
-    "crates/fabric/src/deal.rs",
     "crates/fabric/src/mapping.rs",
     "crates/fabric/src/memory.rs",
     "crates/fabric/src/mpi/",
