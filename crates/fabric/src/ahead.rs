@@ -41,6 +41,7 @@ impl<T> Ahead<T> {
 
     /// For what follows the first so many elements.
     #[inline]
+    #[must_use]
     pub fn skip(self, count: usize) -> Self {
         Self(self.0.wrapping_add(count))
     }

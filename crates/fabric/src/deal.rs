@@ -18,14 +18,12 @@ use std::slice::IterMut;
 #[inline]
 pub fn deal<T: Clone>(values: &[T], mut class: impl FnMut(usize, &T) -> usize, places: Vec<&mut [T]>) {
     let mut places: Vec<IterMut<'_, T>> = places.into_iter().map(<[T]>::iter_mut).collect();
-    let mut number = 0;
-    for value in chunks(values).flatten() {
+    chunks(values).flatten().enumerate().for_each(|(number, value)| {
         if let Some(place) = places.get_mut(class(number, value)).and_then(Iterator::next) {
             Ahead::at(place).ask_line(LINE.max(size_of::<T>()));
             *place = value.clone();
         }
-        number += 1;
-    }
+    });
 }
 
 #[cfg(test)]
@@ -38,7 +36,9 @@ mod tests {
             let values: Vec<u64> = (0..len).map(|at| at * 7919 % 1009).collect();
             let class = |value: &u64| (value % count) as usize;
             let mut expected: Vec<Vec<u64>> = vec![Vec::new(); count as usize];
-            values.iter().for_each(|value| expected[class(value)].push(*value));
+            for value in &values {
+                expected[class(value)].push(*value);
+            }
             let mut all = vec![u64::MAX; values.len()];
             let (mut places, mut rest) = (Vec::new(), &mut all[..]);
             for list in &expected {

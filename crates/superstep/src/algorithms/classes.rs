@@ -71,7 +71,9 @@ impl Celled {
                 continue;
             }
             *cell = Cell { first: begins.len() as u32, shift: shift - bits };
-            begins.extend((0..1 << bits).map(|part: u64| begin + (part << (shift - bits))));
+            // The class of the highest digits is the last one, because it has what is beyond them as well.
+            let parts = (0..1 << bits).map(|part: u64| part << (shift - bits));
+            begins.extend(parts.take_while(|&above| above <= high - begin).map(|above| begin + above));
             shared_by = if bits == 0 { end } else { usize::MAX };
         }
         Self { low, high, shift, cells, begins }
@@ -197,8 +199,9 @@ mod tests {
 
     #[test]
     fn classes_rise_with_digits_and_share_them() {
+        type List = fn(u64) -> u64;
         let floats = |at| (mixed(at) as f64 / u64::MAX as f64).to_bits();
-        let lists: [(fn(u64) -> u64, &str); 6] = [
+        let lists: [(List, &str); 6] = [
             (mixed, "Even"),
             (|at| at, "Even"),
             (floats, "Celled"),

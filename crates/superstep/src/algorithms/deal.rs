@@ -3,11 +3,11 @@
 use super::{
     classes::{Classes, search},
     key::Digits,
+    lists::Lists,
     order::{Order, Ties, compare},
     out::Out,
     passes::Passes,
 };
-use crate::engine::zeros;
 use fabric::Ahead;
 use std::{mem::needs_drop, ops::Range};
 
@@ -23,19 +23,6 @@ pub(super) const fn is_dealt<T, O: Order<T>>() -> bool {
     !needs_drop::<T>() && !matches!(O::DIGITS, Digits::None)
 }
 
-/// So many values, none of which matters.
-pub(super) fn filled<T: Clone + 'static>(len: usize, value: Option<&T>) -> Vec<T> {
-    if let Some(list) = zeros(len) {
-        return list;
-    }
-    let mut list = Vec::new();
-    if let Some(value) = value {
-        fabric::make_room(&mut list, len);
-        list.resize(len, value.clone());
-    }
-    list
-}
-
 /// Deals values into a list for each target, class by class. Each class belongs to one target, but for those of the
 /// borders: what is in one of these may belong to the target of the border's number or to the next one, and to any of
 /// several where borders share a class. Then `target` decides, which is handed the value, its digits, its place, and
@@ -45,20 +32,30 @@ pub(super) fn deal<T: Clone + 'static, O: Order<T>>(
     classes: &Classes,
     order: &O,
     borders: &[usize],
+    kept: &Lists<T>,
     target: impl Fn(&T, u64, usize, Range<usize>) -> usize,
 ) -> Vec<Vec<T>> {
     match classes {
-        Classes::Even(even) => deal_by(values, classes, order, borders, target, |digits| even.class(digits)),
-        Classes::Celled(celled) => deal_by(values, classes, order, borders, target, |digits| celled.class(digits)),
-        Classes::Cut(tree) => deal_by(values, classes, order, borders, target, |digits| search(digits, tree)),
+        Classes::Even(even) => {
+            deal_by::<T, O, false>(values, classes, order, borders, kept, target, |digits| even.class(digits))
+        }
+        Classes::Celled(celled) => {
+            deal_by::<T, O, false>(values, classes, order, borders, kept, target, |digits| celled.class(digits))
+        }
+        Classes::Cut(tree) => {
+            deal_by::<T, O, true>(values, classes, order, borders, kept, target, |digits| search(digits, tree))
+        }
     }
 }
 
-fn deal_by<T: Clone + 'static, O: Order<T>>(
+/// Deals like [`deal`], with the function that finds the class. Where it searches, what it found is kept, which is
+/// sooner done than to search again.
+fn deal_by<T: Clone + 'static, O: Order<T>, const SEARCHES: bool>(
     values: &[T],
     classes: &Classes,
     order: &O,
     borders: &[usize],
+    kept: &Lists<T>,
     target: impl Fn(&T, u64, usize, Range<usize>) -> usize,
     class: impl Fn(u64) -> usize,
 ) -> Vec<Vec<T>> {
@@ -69,7 +66,9 @@ fn deal_by<T: Clone + 'static, O: Order<T>>(
         let class = class(digits);
         match &sums[class] {
             Sum::Known(sum) => usize::from(*sum),
-            Sum::Within(first, end) => class + target(value, digits, at, usize::from(*first)..usize::from(*end)),
+            Sum::Within(first, end) => {
+                class + decided(&target, value, digits, at, usize::from(*first)..usize::from(*end))
+            }
         }
     };
     let mut counts = vec![0; classes.count() + borders.len()];
@@ -79,9 +78,8 @@ fn deal_by<T: Clone + 'static, O: Order<T>>(
         sum as u16
     };
     let each = fabric::chunks(values).flatten().enumerate();
-    // A search takes longer than to keep what was found.
-    let (is_searched, mut chosen) = (matches!(classes, Classes::Cut(_)), Vec::new());
-    if is_searched {
+    let mut chosen: Vec<u16> = Vec::new();
+    if SEARCHES {
         fabric::make_room(&mut chosen, values.len());
         each.for_each(|(at, value)| chosen.push(count(at, value)));
     } else {
@@ -91,16 +89,29 @@ fn deal_by<T: Clone + 'static, O: Order<T>>(
     let mut first = 0;
     for target in 0..=borders.len() {
         let end = first_sum(borders, target + 1).unwrap_or(counts.len());
-        lists.push(filled(counts[first..end].iter().sum(), values.first()));
+        lists.push(kept.filled(counts[first..end].iter().sum(), values.first()));
         first = end;
     }
     let places = places(&mut lists, &counts, borders);
-    if is_searched {
+    if SEARCHES {
         fabric::deal(values, |at, _| chosen[at].into(), places);
     } else {
         fabric::deal(values, sum_of, places);
     }
     lists
+}
+
+/// The target of one of the few values for which it is not known. Apart, so that the loops over all stay short.
+#[cold]
+#[inline(never)]
+fn decided<T>(
+    target: &impl Fn(&T, u64, usize, Range<usize>) -> usize,
+    value: &T,
+    digits: u64,
+    at: usize,
+    borders: Range<usize>,
+) -> usize {
+    target(value, digits, at, borders)
 }
 
 /// The lowest sum of a class and this target; none behind the last target.

@@ -4,6 +4,7 @@ use super::{
     classes::Classes,
     deal::{deal, is_dealt},
     key::{Digits, Key},
+    lists::Lists,
     local_sort,
     order::{ByFirst, Natural, Ties},
     random::mixed,
@@ -111,7 +112,11 @@ fn classes_of<K: Key, V>(rows: &[(K, V)]) -> Option<Classes> {
 }
 
 /// Combines the values of each key, in the order of the rows. The rows that come back are sorted by key.
-fn combined<K: Key + Clone + 'static, V: Value, C: Combine<V>>(rows: Vec<(K, V)>, op: &C) -> Vec<(K, V)> {
+fn combined<K: Key + Clone + 'static, V: Value, C: Combine<V>>(
+    rows: Vec<(K, V)>,
+    op: &C,
+    kept: &Lists<(K, V)>,
+) -> Vec<(K, V)> {
     if K::DIGITS == Digits::All {
         let (mut table, mut groups) = (Table::new(), Vec::new());
         let classes = if is_dealt::<(K, V), ByFirst>() { classes_of(&rows) } else { None };
@@ -119,13 +124,14 @@ fn combined<K: Key + Clone + 'static, V: Value, C: Combine<V>>(rows: Vec<(K, V)>
             table.combine(rows, op, &mut groups);
             return groups;
         };
-        let lists = deal(&rows, &classes, &ByFirst, &[], |_, _, _, _| 0);
+        let lists = deal(&rows, &classes, &ByFirst, &[], kept, |_, _, _, _| 0);
         drop(rows);
         let mut rest = lists.iter().flatten().peekable();
         for class in 0..classes.count() {
             let is_here = |row: &&(K, V)| classes.class(row.0.digits()) <= class;
             table.combine(std::iter::from_fn(|| rest.next_if(is_here).cloned()), op, &mut groups);
         }
+        kept.keep(lists);
         return groups;
     }
     let mut groups = rows;
@@ -154,7 +160,8 @@ where
     let _call = Call::at(site);
     let words = format!("groups that are combined by {}", type_name::<C>());
     declare(g, [type_hash::<C>(), op.mark()], words, site);
-    let (keys, values): (Vec<K>, Vec<V>) = g.operate(site, || combined(rows, &op)).into_iter().unzip();
+    let kept = Lists::of(g);
+    let (keys, values): (Vec<K>, Vec<V>) = g.operate(site, || combined(rows, &op, &kept)).into_iter().unzip();
     if g.size() == 1 {
         return (keys, values);
     }
@@ -163,7 +170,7 @@ where
     let (keys, values) = (cut_at(keys, &ends), cut_at(values, &ends));
     let (keys, values) = g.step(|s| (s.exchange_lists::<K, WK>(keys, site), s.exchange_lists::<V, WV>(values, site)));
     let rows = joined(keys).into_iter().zip(joined(values)).collect();
-    g.operate(site, || combined(rows, &op)).into_iter().unzip()
+    g.operate(site, || combined(rows, &op, &kept)).into_iter().unzip()
 }
 
 /// Combines the values of each key, in the order of their indices. The arrays that come back lie alike, and have every

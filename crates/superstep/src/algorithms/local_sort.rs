@@ -7,6 +7,7 @@
 use super::{
     classes::Classes,
     deal::{deal, is_dealt, sort_classes},
+    lists::Lists,
     order::{Order, Ties, compare, is_in_order},
     passes::Passes,
 };
@@ -36,7 +37,7 @@ pub(super) fn sort<T: Clone + 'static, O: Order<T>>(values: &mut [T], order: &O,
         let mut sample: Vec<u64> = values.iter().step_by(step).map(|value| order.digits(value)).collect();
         sample.sort_unstable();
         let classes = Classes::of(&sample, values.len(), 1);
-        let lists = deal(values, &classes, order, &[], |_, _, _, _| 0);
+        let lists = deal(values, &classes, order, &[], &Lists::default(), |_, _, _, _| 0);
         sort_classes(&lists, &classes, 0..classes.count(), order, ties, values);
     }
 }

@@ -79,6 +79,7 @@ mod histogram;
 mod join;
 mod key;
 mod line;
+mod lists;
 mod local_sort;
 mod map;
 mod order;

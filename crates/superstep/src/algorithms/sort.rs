@@ -2,8 +2,9 @@
 
 use super::{
     classes::Classes,
-    deal::{filled, sort_classes},
+    deal::sort_classes,
     key::Key,
+    lists::Lists,
     local_sort,
     order::{By, ByKey, Natural, Order, Ties, compare, is_in_order},
     out::Parts,
@@ -72,12 +73,13 @@ pub(super) fn sorted<T: Clone + Send + 'static, W: Codec<Vec<T>>>(
     }
     match share::<T, W, _>(g, run, order) {
         Share::InOrder(run, starts) => (run.into_vec(), starts),
-        Share::Dealt { lists, starts, classes } => (sorted_lists(lists, classes, order, ties), starts),
+        Share::Dealt { lists, starts, classes } => (sorted_lists(g, lists, classes, order, ties), starts),
     }
 }
 
 /// Sorts what has come.
 fn sorted_lists<T: Clone + 'static>(
+    g: &Group,
     lists: Vec<Vec<T>>,
     classes: Option<(Classes, Range<usize>)>,
     order: &impl Order<T>,
@@ -89,8 +91,9 @@ fn sorted_lists<T: Clone + 'static>(
         return mine;
     };
     let len = lists.iter().map(Vec::len).sum();
-    let mut mine = filled(len, lists.iter().find_map(|list| list.first()));
+    let mut mine = Lists::default().filled(len, lists.iter().find_map(|list| list.first()));
     sort_classes(&lists, &classes, range, order, ties, &mut mine[..]);
+    Lists::of(g).keep(lists);
     mine
 }
 
@@ -123,12 +126,13 @@ fn sort_array<T: Element, D: Distribution>(g: &mut Group, a: &Array<T, D>, order
             let mut out =
                 Parts { before: room(&cut.before), own: &mut local[cut.here.clone()], after: room(&cut.after) };
             sort_classes(&lists, &classes, range, order, ties, &mut out);
+            Lists::of(g).keep(lists);
             let Parts { before, after, .. } = out;
             drop(local);
             put_rest(g, a, &cut, &before, &after);
         }
         Share::Dealt { lists, starts, classes: None } => {
-            put_runs(g, a, 0, &starts, &sorted_lists(lists, None, order, ties));
+            put_runs(g, a, 0, &starts, &sorted_lists(g, lists, None, order, ties));
         }
     }
 }

@@ -7,6 +7,7 @@
 use super::{
     classes::Classes,
     deal::{TARGETS_MAX, deal, is_dealt},
+    lists::Lists,
     order::Order,
     random::mixed,
     runs::{Run, Starts, even_starts, starts_of},
@@ -112,7 +113,7 @@ impl<T: Clone + 'static> Splitters<T> {
                 };
                 range.start + self.list[range].partition_point(is_above)
             };
-            let lists = run.with(|values| deal(values, &classes, order, &borders, target));
+            let lists = run.with(|values| deal(values, &classes, order, &borders, &Lists::of(g), target));
             return (lists, Some(classes));
         }
         let mut lists: Vec<Vec<T>> = (0..g.size()).map(|_| Vec::new()).collect();
