@@ -144,3 +144,29 @@ fn is_word<T: 'static>() -> bool {
     let words = [TypeId::of::<u64>(), TypeId::of::<i64>(), TypeId::of::<usize>(), TypeId::of::<isize>()];
     size_of::<T>() == WORD && words.contains(&TypeId::of::<T>())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Elements of any size are replaced and added to as numbers, whatever the word they are kept in.
+    #[test]
+    fn an_element_is_added_to_as_the_number_it_is() {
+        fn check<T: Number + std::fmt::Debug + PartialEq>(start: T, more: T, sum: T) {
+            let cells = Cells::new(3, start).expect("there is memory");
+            assert_eq!(cells.len(), 3);
+            assert_eq!((cells.add(1, more), cells.load(1)), (start, sum));
+            assert_eq!((cells.load(0), cells.load(2)), (start, start), "the others stay");
+            cells.store(1, more);
+            assert_eq!((cells.update(1, |_| None), cells.load(1)), (more, more));
+            assert_eq!((cells.update(1, |_| Some(sum)), cells.load(1)), (more, sum));
+        }
+        check(u64::MAX, 3, 2);
+        check(-5i64, 3, -2);
+        check(usize::MAX, 1, 0);
+        check(250u8, 10, 4);
+        check(-1i32, -1, -2);
+        check(1.5f64, 2.25, 3.75);
+        check(0.5f32, -2.0, -1.5);
+    }
+}

@@ -282,8 +282,8 @@ impl Distribution for Irregular {
 impl Map for IrregularMap {
     #[inline]
     fn locate(&self, unit: usize) -> (usize, usize) {
-        // Parts may be empty: the owner is the last one that begins at or before the unit.
-        let rank = self.starts[..self.starts.len() - 1].partition_point(|&start| start <= unit) - 1;
+        // Parts may be empty: the owner is the last one that begins at or before the unit. The end is behind all units.
+        let rank = self.starts.partition_point(|&start| start <= unit) - 1;
         (rank, unit - self.starts[rank])
     }
 
