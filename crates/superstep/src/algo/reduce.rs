@@ -55,15 +55,16 @@ impl<V: Verb, T: Value, C: Combine<T>> Fold<V, T, C> {
     /// `root` gets the result, if it is one alone.
     fn cut(&mut self, step: &Step, root: Option<usize>) {
         let is_vector = |value: &T| numbers_len(value).is_some();
-        // Threads would gain nothing: a further meeting and further vectors cost them what they save.
+        self.is_cut = self.op.is_by_element() && self.value.as_ref().is_some_and(is_vector) && step.size() > 1;
+        // Threads lend each other what processes send, but a further meeting costs them too, and fresh vectors.
         let is_apart = |rank: usize| rank != step.rank() && !step.core.wire.circle().shares(rank);
-        self.is_cut =
-            self.op.is_by_element() && self.value.as_ref().is_some_and(is_vector) && (0..step.size()).any(is_apart);
-        let is_long = |value: &mut T| owned_bytes(value, long_bytes()) >= long_bytes();
+        let is_any_apart = self.is_cut && (0..step.size()).any(is_apart);
+        let long = if is_any_apart { long_bytes() } else { long_bytes().saturating_mul(FOR_THREADS) };
+        let is_long = |value: &mut T| owned_bytes(value, long) >= long;
         if self.is_cut
             && let Some(value) = self.value.take_if(is_long)
         {
-            let pieces = Pieces::new(value, [step.rank(), step.size()], root);
+            let pieces = Pieces::new(value, step.rank(), &**step.core.wire.circle(), root);
             step.core.raise_flag(flags::FORWARDS);
             let sent = pieces.send_parts(step.core.next_item(), &mut step.outbox());
             sent.expect("numbers can always be encoded");
@@ -98,6 +99,10 @@ impl<V: Verb, T: Value, C: Combine<T>> Fold<V, T, C> {
         fold(self.op.rule(), |acc, with| self.op.combine(acc, with), &|| self.describe(), (left, right), out)
     }
 }
+
+/// Among threads a value is long that is so many times as long as between processes: 8 MiB, from where on pieces were
+/// seen to be faster.
+const FOR_THREADS: usize = 128;
 
 /// What a contribution ends with that may be one of pieces: before it stands the value, or its length.
 const HERE: u8 = 1;
@@ -200,9 +205,9 @@ impl Step {
     ///
     /// # Cost
     ///
-    /// Nothing beyond the boundary for small values: they travel with it. n g log p for n words. Between
-    /// processes 2 n g + l for a long vector of numbers, with [`Each`](crate::Each) and an operator of the library that
-    /// cannot refuse: each member combines a piece.
+    /// Nothing beyond the boundary for small values: they travel with it. n g log p for n words. For a long vector of
+    /// numbers, with [`Each`](crate::Each) and an operator of the library that cannot refuse, 2 n g + l: each member
+    /// combines a piece.
     pub fn reduce<T: Value, C: Combine<T>>(&self, value: T, op: C) -> Pending<T> {
         let mut fold = Fold::<Reduce, _, _>::new(Needs::Total, value, op);
         fold.cut(self, None);

@@ -65,8 +65,8 @@ pub(crate) use tenant::{
     long_bytes,
 };
 pub(crate) use value::{
-    AsElements, AsValue, Codec, decode, decode_into, decode_next, decode_plain, encode, encode_next, is_fixed,
-    join_numbers, numbers_len, owned_bytes, section_of, zeros,
+    AsElements, AsValue, Codec, Numbers, decode, decode_into, decode_next, decode_plain, encode, encode_next, is_fixed,
+    move_numbers, numbers_len, numbers_room, owned_bytes, zeros,
 };
 pub(crate) use watch::{Clash, How, Party, permutes};
 

@@ -11,6 +11,7 @@ use std::{
     any::{Any, type_name},
     mem::needs_drop,
     ops::Range,
+    sync::Arc,
 };
 
 /// What shared variables, messages and arguments may be: anything that can be cloned, sent and encoded.
@@ -167,37 +168,66 @@ pub(crate) fn numbers_len<T: Value>(value: &T) -> Option<usize> {
     None
 }
 
-/// Some elements of a vector of numbers; of something else all of it.
-pub(crate) fn section_of<T: Value>(value: &T, range: Range<usize>) -> T {
-    let (any, mut section): (&dyn Any, _) = (value, None::<T>);
-    let found: &mut dyn Any = &mut section;
-    for_numbers!(Number => {
-        if const { can_be::<T, Vec<Number>>() }
-            && let (Some(numbers), Some(found)) =
-                (any.downcast_ref::<Vec<Number>>(), found.downcast_mut::<Option<Vec<Number>>>())
-        {
-            *found = Some(numbers[range.clone()].to_vec());
-        }
-    });
-    section.unwrap_or_else(|| value.clone())
+/// A vector of numbers that processors of one process read at the same time.
+#[derive(Clone)]
+pub(crate) struct Numbers(Arc<dyn Any + Send + Sync>);
+
+impl Numbers {
+    /// What a vector of numbers holds; `None` if the value is something else.
+    pub(crate) fn of<T: Value>(value: T) -> Option<Self> {
+        let mut value = Some(value);
+        let any: &mut dyn Any = &mut value;
+        for_numbers!(Number => {
+            if const { can_be::<T, Vec<Number>>() }
+                && let Some(numbers) = any.downcast_mut::<Option<Vec<Number>>>()
+            {
+                return Some(Self(Arc::new(numbers.take()?)));
+            }
+        });
+        None
+    }
+
+    /// Appends some of them to a vector of such numbers; false if there are none in these places.
+    pub(crate) fn append_to<T: Value>(&self, range: Range<usize>, whole: &mut T) -> bool {
+        let any: &mut dyn Any = whole;
+        for_numbers!(Number => {
+            if const { can_be::<T, Vec<Number>>() }
+                && let Some(whole) = any.downcast_mut::<Vec<Number>>()
+            {
+                let numbers = self.0.downcast_ref::<Vec<Number>>().and_then(|numbers| numbers.get(range));
+                return numbers.map(|numbers| whole.extend_from_slice(numbers)).is_some();
+            }
+        });
+        false
+    }
 }
 
-/// Makes one vector of numbers of several, of which there is at least one; of something else it takes the first.
-pub(crate) fn join_numbers<T: Value>(mut pieces: Vec<T>) -> T {
-    let any: &mut dyn Any = &mut pieces;
+/// An empty vector of numbers with room for so many; `None` if a `T` is something else.
+pub(crate) fn numbers_room<T: Value>(len: usize) -> Option<T> {
+    let mut made = None::<T>;
+    let room: &mut dyn Any = &mut made;
     for_numbers!(Number => {
         if const { can_be::<T, Vec<Number>>() }
-            && let Some(pieces) = any.downcast_mut::<Vec<Vec<Number>>>()
+            && let Some(room) = room.downcast_mut::<Option<Vec<Number>>>()
         {
-            let mut whole = Vec::new();
-            fabric::make_room(&mut whole, pieces.iter().map(Vec::len).sum());
-            for piece in &*pieces {
-                whole.extend_from_slice(piece);
-            }
-            pieces[0] = whole;
+            let mut numbers = Vec::new();
+            fabric::make_room(&mut numbers, len);
+            *room = Some(numbers);
         }
     });
-    pieces.swap_remove(0)
+    made
+}
+
+/// Moves the numbers of one vector behind those of another.
+pub(crate) fn move_numbers<T: Value>(from: &mut T, to: &mut T) {
+    let (from, to): (&mut dyn Any, &mut dyn Any) = (from, to);
+    for_numbers!(Number => {
+        if const { can_be::<T, Vec<Number>>() }
+            && let (Some(from), Some(to)) = (from.downcast_mut::<Vec<Number>>(), to.downcast_mut::<Vec<Number>>())
+        {
+            to.append(from);
+        }
+    });
 }
 
 /// Whether values of a type all have the same length, and travel as they lie in memory.
