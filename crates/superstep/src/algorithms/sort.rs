@@ -166,7 +166,7 @@ fn sort_run<T: Value>(g: &mut Group, values: Vec<T>, order: &impl Order<T>, ties
 ///
 /// 3 steps: samples, values, and what is left to be evened out; 1 if it is sorted already. n / p g for n words, besides
 /// 64 p g or 4096 g for the samples; (n / p) log n work, and n / p for numbers. One step and n / p g more if the array
-/// does not lie in order.
+/// does not lie in order. Memory for n / p values, which the group keeps for its next sort, until it ends.
 ///
 /// # Panics
 ///

@@ -1,8 +1,8 @@
 //! What a step writes to the parts of others, and how the owner commits it.
 //!
 //! Writes are collected per target in typed batches, without a header per element. A batch has one operator. It is a
-//! stretch of values, rows of one length each, or a list of offsets with a value each or one for all. The owner commits the batches of all
-//! sources together, in the order that S3 asks for:
+//! stretch of values, rows of one length each, or a list of offsets with a value each or one for all. The owner commits
+//! the batches of all sources together, in the order that S3 asks for:
 //!
 //! 1. assignments (`Any`, `Leader`, `Same`), from the highest source rank down and each source's in the order of issue,
 //!    so that the last write of the lowest rank stands;
