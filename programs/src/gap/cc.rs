@@ -11,6 +11,8 @@ use superstep::{Group, Max, Min, Or};
 const FIRST: usize = 2;
 /// At how many vertices it is looked for.
 const DRAWN: usize = 1024;
+/// Everybody is told all pairs of names if nobody has more than so many.
+const FEW: usize = 1024;
 
 /// The components of a graph: for each of this processor's vertices the lowest number of one that can be reached from
 /// it. Collective.
@@ -33,7 +35,7 @@ pub fn labels(g: &mut Group, graph: &Graph) -> Result<Vec<u32>, Trouble> {
     if graph.is_directed() {
         return Err(Trouble::from("components are looked for in graphs whose edges lead both ways; use --symmetrize"));
     }
-    let mut forest = Forest::new(graph, g.rank());
+    let mut forest = Forest::new(graph);
     forest.join_first(&graph.out);
     let most = forest.frequent();
     let is_passing = forest.join_others(&graph.out, |_, root| root != most);
@@ -112,11 +114,48 @@ fn settle(g: &mut Group, graph: &Graph, forest: &mut Forest, most: u32) -> (Vec<
 }
 
 /// Which of this processor's names have another label than themselves, where pairs have the same label: their first is
-/// a name of this processor.
+/// a name of this processor. One superstep if there are few pairs.
+fn agree(g: &mut Group, graph: &Graph, pairs: &[(u32, u32)]) -> Vec<(u32, u32)> {
+    let few = (pairs.len() <= FEW).then(|| pairs.to_vec());
+    match g.step(|s| s.collect(few)).into_iter().collect::<Option<Vec<_>>>() {
+        Some(all) => {
+            let is_here = |&(name, _): &(u32, u32)| graph.vertices.place(name as usize).is_some();
+            joined(&all.concat()).into_iter().filter(is_here).collect()
+        }
+        None => agree_in_rounds(g, graph, pairs),
+    }
+}
+
+/// The names in pairs that have another label than themselves, the lowest name to which pairs lead.
+fn joined(pairs: &[(u32, u32)]) -> Vec<(u32, u32)> {
+    let mut names: Vec<u32> = pairs.iter().flat_map(|&(name, other)| [name, other]).collect();
+    names.sort_unstable();
+    names.dedup();
+    // By the place of a name: that of a lower one with the same label, or its own.
+    let mut lower: Vec<usize> = (0..names.len()).collect();
+    for &(name, other) in pairs {
+        let [one, other] = [name, other].map(|name| {
+            let mut at = names.partition_point(|&before| before < name);
+            while lower[at] != at {
+                at = lower[at];
+            }
+            at
+        });
+        lower[one.max(other)] = one.min(other);
+    }
+    // What is lower has its label already.
+    for at in 0..names.len() {
+        lower[at] = lower[lower[at]];
+    }
+    let labels = names.iter().zip(&lower).map(|(&name, &at)| (name, names[at]));
+    labels.filter(|(name, label)| name != label).collect()
+}
+
+/// What [`agree`] says, if there are many pairs.
 ///
 /// Labels are names, so they lead on to labels. In each round the labels of pairs with two labels take the lower of
 /// them, and then each label follows the one to which it leads. Three supersteps for each round, and two for the last.
-fn agree(g: &mut Group, graph: &Graph, pairs: &[(u32, u32)]) -> Vec<(u32, u32)> {
+fn agree_in_rounds(g: &mut Group, graph: &Graph, pairs: &[(u32, u32)]) -> Vec<(u32, u32)> {
     let first = graph.vertices.first();
     let numbers: Vec<u32> = (first as u32..).take(graph.vertices.here()).collect();
     let labels = graph.vertices.array(g, &numbers);
@@ -153,27 +192,17 @@ fn agree(g: &mut Group, graph: &Graph, pairs: &[(u32, u32)]) -> Vec<(u32, u32)> 
 }
 
 /// Which slots and vertices of this processor are joined by its own edges: trees, of which each root is its own parent.
-struct Forest {
+struct Forest<'a> {
     /// By node: slots, and behind them this processor's vertices that have none.
     parents: Vec<u32>,
     /// The node of each of this processor's vertices.
-    nodes: Vec<u32>,
+    nodes: &'a [u32],
 }
 
-impl Forest {
-    fn new(graph: &Graph, me: usize) -> Self {
-        let (mut count, mut nodes) = (graph.out.slots() as u32, vec![NONE; graph.vertices.here()]);
-        for (slot, home) in (0..).zip(graph.out.homes()) {
-            if home.owner as usize == me {
-                nodes[home.place as usize] = slot;
-            }
-        }
-        for node in &mut nodes {
-            // Without a branch, which could not be foreseen.
-            let is_new = *node == NONE;
-            *node = if is_new { count } else { *node };
-            count += u32::from(is_new);
-        }
+impl<'a> Forest<'a> {
+    fn new(graph: &'a Graph) -> Self {
+        let nodes = graph.out.nodes();
+        let count = nodes.iter().fold(graph.out.slots() as u32, |count, &node| count.max(node + 1));
         Self { parents: (0..count).collect(), nodes }
     }
 

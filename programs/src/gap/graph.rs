@@ -65,6 +65,8 @@ pub(super) struct Links {
     rows: sparse::Graph<Block>,
     /// The owner of each slot's vertex, and its place there.
     homes: Vec<Home>,
+    /// By place: the slot of each of this processor's vertices, or a number behind the slots if it has none.
+    nodes: Vec<u32>,
 }
 
 /// A vertex by its owner, and its place there.
@@ -77,8 +79,16 @@ pub(super) struct Home {
 impl Links {
     fn new(g: &mut Group, vertices: &Vertices, edges: &[Edge]) -> Self {
         let rows = g.sparse_graph(&vertices.0, edges);
-        let homes = (0..rows.plan().len() as u32).map(|slot| vertices.home(rows.number(slot))).collect();
-        Self { rows, homes }
+        let homes: Vec<Home> = (0..rows.plan().len() as u32).map(|slot| vertices.home(rows.number(slot))).collect();
+        let mut nodes = vec![NONE; vertices.here()];
+        for (slot, home) in (0..).zip(&homes) {
+            if home.owner as usize == g.rank() {
+                nodes[home.place as usize] = slot;
+            }
+        }
+        let behind = nodes.iter_mut().filter(|node| **node == NONE);
+        behind.zip(homes.len() as u32..).for_each(|(node, number)| *node = number);
+        Self { rows, homes, nodes }
     }
 
     /// How many vertices this processor has.
@@ -115,6 +125,11 @@ impl Links {
     /// The vertices of all slots. Those of an owner follow each other.
     pub(super) fn homes(&self) -> &[Home] {
         &self.homes
+    }
+
+    /// The slot of each of this processor's vertices, by place. Those that have none are numbered behind the slots.
+    pub(super) fn nodes(&self) -> &[u32] {
+        &self.nodes
     }
 
     /// What each slot's vertex has in an array; `room` is a vector whose memory may be used. One superstep.

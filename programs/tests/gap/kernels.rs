@@ -122,6 +122,23 @@ fn components_are_named_after_their_lowest_vertex() {
     );
 }
 
+/// Too many pairs of trees for everybody to be told all of them: nearly every edge of these ways leads to somebody else.
+#[test]
+fn components_of_long_ways_over_all_processors_are_agreed_on() {
+    const COUNT: usize = 6000;
+    let place = |at: usize| at * 4999 % COUNT;
+    let ways = (1..COUNT).filter(|at| at % 2000 != 0).map(|at| (place(at - 1), place(at))).collect();
+    let labels = Lists::new(COUNT, &ways, true).labels();
+    for (procs, fabric) in FABRICS {
+        let found = Config::new().procs(procs).fabric(fabric).run(|g| {
+            let graph = graph(g, &(COUNT, ways.clone()), true);
+            let found = cc::labels(g, &graph).unwrap();
+            g.step(|s| s.collect(found)).concat()
+        });
+        assert_eq!(found.unwrap(), labels, "{procs} on {fabric:?}");
+    }
+}
+
 #[test]
 fn triangles_are_counted_once() {
     each(

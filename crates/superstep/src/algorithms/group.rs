@@ -124,13 +124,14 @@ fn combined<K: Key + Clone + 'static, V: Value, C: Combine<V>>(
             table.combine(rows, op, &mut groups);
             return groups;
         };
-        let lists = deal(&rows, &classes, &ByFirst, &[], kept, |_, _, _, _| 0);
-        drop(rows);
-        let mut rest = lists.iter().flatten().peekable();
+        let mut lists = deal(&rows, &classes, &ByFirst, &[], kept, |_, _, _, _| 0);
+        let mut rest = &lists[0][..];
         for class in 0..classes.count() {
-            let is_here = |row: &&(K, V)| classes.class(row.0.digits()) <= class;
-            table.combine(std::iter::from_fn(|| rest.next_if(is_here).cloned()), op, &mut groups);
+            let here;
+            (here, rest) = rest.split_at(rest.partition_point(|row| classes.class(row.0.digits()) <= class));
+            table.combine(here.iter().cloned(), op, &mut groups);
         }
+        lists.push(rows);
         kept.keep(lists);
         return groups;
     }
@@ -169,7 +170,7 @@ where
     let ends = split::<K, WK>(g, len, samples, &Natural).cut(g, &keys, &Natural);
     let (keys, values) = (cut_at(keys, &ends), cut_at(values, &ends));
     let (keys, values) = g.step(|s| (s.exchange_lists::<K, WK>(keys, site), s.exchange_lists::<V, WV>(values, site)));
-    let rows = joined(keys).into_iter().zip(joined(values)).collect();
+    let rows = rows_of(joined(keys).into_iter(), joined(values).into_iter(), &kept);
     g.operate(site, || combined(rows, &op, &kept)).into_iter().unzip()
 }
 
@@ -216,7 +217,8 @@ where
 {
     let site = Location::caller();
     let runs = columns(g, "keys and values of a grouping", (keys, values));
-    let rows = runs.0.with(|keys| runs.1.with(|values| rows_of(keys, values)));
+    let kept = Lists::of(g);
+    let rows = runs.0.with(|keys| runs.1.with(|values| rows_of(keys.iter().copied(), values.iter().copied(), &kept)));
     let groups = group_run::<K, V, C, AsElements, AsElements>(g, rows, op);
     check(g, keys, site);
     check(g, values, site);
@@ -226,10 +228,13 @@ where
 }
 
 /// Keys, each with its value.
-fn rows_of<K: Clone, V: Clone>(keys: &[K], values: &[V]) -> Vec<(K, V)> {
-    let mut rows = Vec::new();
-    fabric::make_room(&mut rows, keys.len());
-    rows.extend(keys.iter().cloned().zip(values.iter().cloned()));
+fn rows_of<K: Clone + 'static, V: Clone + 'static>(
+    keys: impl ExactSizeIterator<Item = K>,
+    values: impl Iterator<Item = V>,
+    kept: &Lists<(K, V)>,
+) -> Vec<(K, V)> {
+    let mut rows = kept.empty(keys.len());
+    rows.extend(keys.zip(values));
     rows
 }
 

@@ -44,6 +44,14 @@ impl<T: Clone + 'static> Lists<T> {
         list
     }
 
+    /// An empty list with room for so many values.
+    pub(super) fn empty(&self, len: usize) -> Vec<T> {
+        let mut list = fabric::fitting(&mut self.0.borrow_mut(), len);
+        list.clear();
+        fabric::make_room(&mut list, len);
+        list
+    }
+
     /// Keeps lists for the next call.
     pub(super) fn keep(&self, lists: Vec<Vec<T>>) {
         let mut kept = self.0.borrow_mut();

@@ -91,6 +91,17 @@ fn slices_that_cannot_be_lent_are_refused() {
         g.cohere(&a, (.., ..), &all);
     };
     fails(cohere_under, ErrorKind::StillBorrowed, &["still borrowed"]);
+    // Of a call that has begun, the line of its end is told.
+    let finish = line!() + 6;
+    let finish_under = |g: &mut Group| {
+        let a = g.paged::<u8, 2>([g.size(), 4], [1, 4]);
+        let all: Vec<usize> = (0..g.size()).collect();
+        let begun = g.begin_cohere(&a, (.., ..), &all);
+        let _row = a.row(g.rank());
+        begun.finish();
+    };
+    let says = ["drop it before finish", &format!("paged_misuse.rs:{finish}")];
+    fails(finish_under, ErrorKind::StillBorrowed, &says);
     let absent = |g: &mut Group| {
         let a = g.paged::<u8, 2>([g.size(), 4], [1, 4]);
         let _ = a.row((g.rank() + 1) % g.size());
