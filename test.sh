@@ -95,7 +95,7 @@ examples() {
   done
 }
 {
-  lane "tests q to z" "${test[@]}" --test '[q-z]*'
+  lane "tests q to s" "${test[@]}" --test '[q-s]*'
   # Behind the claims elsewhere: all of them write one table of how often each claim ran.
   lane "the claims again, under MPI" timeout 7200 "${test[@]}" --test suite -- --ignored --nocapture --test-threads=1 \
     holds_under_open_mpi holds_under_mpich
@@ -104,7 +104,11 @@ examples() {
   lane "tests of libbsp" "${test[@]}" --test bsp
   lane "examples in the documentation" "${test[@]}" --doc
 } &
-lane "tests a to p" "${test[@]}" --lib --bins --test '[ac-p]*' &
+lane "tests a to l" "${test[@]}" --lib --bins --test '[ac-l]*' --test 'ba*' &
+{
+  lane "tests m to p" "${test[@]}" --test '[m-p]*'
+  lane "tests t to z" "${test[@]}" --test '[t-z]*'
+} &
 {
   lane "other systems, and the oldest Rust that will do" checks/systems.sh
   lane "examples" examples

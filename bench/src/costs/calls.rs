@@ -72,6 +72,8 @@ fn planned(g: &mut Group, each: usize) -> (Array<u64, Block>, Plan<Block>) {
 /// A square matrix with one entry in each row, in a column anywhere.
 fn scattered(g: &mut Group, each: usize) -> (Array<u64, Block>, Sparse<u64, Block, Block>) {
     let a = made(g, each);
+    // Their sums are numbers, too.
+    a.forall_mut(|_, value| *value >>= 32);
     let n = a.len() as u64;
     let matrix = g.sparse_rows(&a, &a, |row| [((mix(row as u64) % n) as usize, 1)], Sum);
     (a, matrix)

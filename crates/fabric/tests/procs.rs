@@ -9,6 +9,8 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     path::{Path, PathBuf},
     process,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
 };
 
 type Body<'a> = &'a (dyn Fn(Box<dyn Circle>) + Sync);
@@ -204,6 +206,26 @@ fn runs_follow_each_other_and_return_what_this_process_returned() {
         .expect("a run can begin");
         assert_eq!((results, failure), (vec![(0, process::id())], None));
     }
+}
+
+/// A thread that begins or ends takes a lock of the standard library, and in a process that is forked then it stays locked.
+#[test]
+fn runs_begin_while_other_threads_come_and_go() {
+    let folder = Folder::new("threads");
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    thread::spawn(|| ()).join().expect("it does nothing");
+                }
+            });
+        }
+        for _ in 0..200 {
+            run_well(4, &folder.0, &|mut circle| circle.wait().map(drop).expect("nobody raised"));
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
 }
 
 #[test]

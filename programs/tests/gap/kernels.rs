@@ -122,12 +122,12 @@ fn components_are_named_after_their_lowest_vertex() {
     );
 }
 
-/// Too many pairs of trees for everybody to be told all of them: nearly every edge of these ways leads to somebody else.
+/// Too many pairs of trees for everybody to be told all of them: nearly every edge of these ways leads elsewhere.
 #[test]
 fn components_of_long_ways_over_all_processors_are_agreed_on() {
     const COUNT: usize = 6000;
     let place = |at: usize| at * 4999 % COUNT;
-    let ways = (1..COUNT).filter(|at| at % 2000 != 0).map(|at| (place(at - 1), place(at))).collect();
+    let ways: Edges = (1..COUNT).filter(|at| at % 2000 != 0).map(|at| (place(at - 1), place(at))).collect();
     let labels = Lists::new(COUNT, &ways, true).labels();
     for (procs, fabric) in FABRICS {
         let found = Config::new().procs(procs).fabric(fabric).run(|g| {

@@ -44,6 +44,8 @@ pub(super) struct Seat {
     /// 0 until it is known, and [`NOBODY`] where it must not be used.
     pub(super) pid: AtomicI32,
     pub(super) is_done: AtomicU32,
+    /// Whether the process has seen that it can start threads.
+    pub(super) starts_threads: AtomicU32,
     /// What the process sleeps on until something comes for it, or there is room in a ring.
     pub(super) bell: Count,
 }

@@ -31,8 +31,8 @@ const GRACE: Duration = Duration::from_millis(450);
 ///
 /// Each process begins with a copy of this one's memory, and only process 0 has its input. Of the threads of this
 /// process none goes on in the others: a lock that another thread holds at that moment stays locked there for good. The
-/// locks of standard output and standard error are seen to. A program that has threads of its own should run this
-/// before it starts them.
+/// locks of standard output and standard error are seen to, and a process in which no thread can be started because of
+/// such a lock is forked again. A program that has threads of its own should run this before it starts them.
 ///
 /// # Errors
 ///

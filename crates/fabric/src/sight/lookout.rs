@@ -278,8 +278,8 @@ mod tests {
         let Some(Verdict::Notice(line)) = at(&mut circle, begin, 12) else { panic!("it has waited") };
         assert_eq!(
             line,
-            "processor 0 has waited for 12 s in step 3 of group 0 (0.rs:1) for processor 1, which waits with 1 more in a \
-             row, the last of them processor 2 in step 3 of group 0 (2.rs:1); nobody computes, and no wait can end"
+            "processor 0 has waited for 12 s in step 3 of group 0 (0.rs:1) for processor 1, which waits with 1 more in \
+             a row, the last of them processor 2 in step 3 of group 0 (2.rs:1); nobody computes, and no wait can end"
         );
         // Whoever is waited for may be nobody that there is, as far as another process tells.
         let (mut strange, begin) = lookout([Whom::One(7), Whom::Nobody, Whom::Nobody]);

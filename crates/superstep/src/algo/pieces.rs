@@ -1,9 +1,9 @@
 //! Long vectors that are combined in pieces: each member combines one of them and hands it to the others.
 //!
 //! With the boundary, every member would combine all of a vector, or pass all of it on. Instead, each gives the others
-//! their piece of its own vector: where they share memory it lets them read all of it, and elsewhere it sends the piece.
-//! Each combines what it gets for its own piece, by the one grouping that all fabrics use, and gives that to whoever
-//! wants the result. Elements are combined one by one, so the bits are those of a vector that is combined as a whole.
+//! their piece of its own vector: where they share memory it lets them read all, and elsewhere it sends the piece. Each
+//! combines what it gets for its own piece, by the one grouping that all fabrics use, and gives that to whoever wants
+//! the result. Elements are combined one by one, so the bits are those of a vector that is combined as a whole.
 
 use crate::{
     engine::{

@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(incoming.held.get(), 3);
         assert!(incoming.could_begin(free) && !incoming.could_begin(busy));
         assert!(!incoming.backlogs[1].is_empty() && incoming.backlogs[0].is_empty());
-        // The first one's object is busy, so nothing of this source begins; let loose, the next one does, and one alone.
+        // The first one's object is busy, so nothing of this source begins. Let loose, the next one does, and it alone.
         assert_eq!(next(1, &busy), None);
         incoming.is_loose.set(true);
         assert_eq!(next(0, &busy), None);

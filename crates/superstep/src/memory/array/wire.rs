@@ -9,8 +9,8 @@
 //!     PLANNED: the plan's number and whether places are repeated, u64 each, the values
 //! ```
 //!
-//! What is long may travel apart from this; then only the value of ONE follows, the number of ROWS, or what says which plan
-//! is meant.
+//! What is long may travel apart from this; then only the value of ONE follows, the number of ROWS, or what says which
+//! plan is meant.
 
 use super::{
     operator::Operator,
