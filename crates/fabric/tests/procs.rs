@@ -208,7 +208,7 @@ fn runs_follow_each_other_and_return_what_this_process_returned() {
     }
 }
 
-/// A thread that begins or ends takes a lock of the standard library, and in a process that is forked then it stays locked.
+/// A thread that begins or ends takes a lock of the standard library. In a process that is forked then it stays locked.
 #[test]
 fn runs_begin_while_other_threads_come_and_go() {
     let folder = Folder::new("threads");
