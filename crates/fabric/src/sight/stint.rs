@@ -56,17 +56,22 @@ impl Stint {
         let now = Instant::now();
         let passed = (now - self.last).min(2 * period);
         let sample = Sample::of(&self.folder);
-        let more = match (self.sample, sample) {
-            (Some(before), Some(now)) if now.wants_core => Duration::from_nanos(now.ran.saturating_sub(before.ran)),
-            (Some(before), Some(now)) => {
-                passed.saturating_sub(Duration::from_nanos(now.queued.saturating_sub(before.queued)))
-            }
-            _ => passed,
-        };
-        self.had += more.min(passed);
+        self.had += had_between(self.sample, sample, passed);
         (self.last, self.sample) = (now, sample);
         self.had
     }
+}
+
+/// What a thread has had of the time that has passed between two looks.
+fn had_between(before: Option<Sample>, now: Option<Sample>, passed: Duration) -> Duration {
+    let had = match (before, now) {
+        (Some(before), Some(now)) if now.wants_core => Duration::from_nanos(now.ran.saturating_sub(before.ran)),
+        (Some(before), Some(now)) => {
+            passed.saturating_sub(Duration::from_nanos(now.queued.saturating_sub(before.queued)))
+        }
+        _ => passed,
+    };
+    had.min(passed)
 }
 
 thread_local! {
@@ -90,6 +95,26 @@ pub(crate) fn remember_task() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_wants_a_core_has_the_time_on_it_and_who_sleeps_all_but_the_wait_for_one() {
+        let sample = |ran, queued, wants_core| Some(Sample { ran, queued, wants_core });
+        let passed = Duration::from_nanos(100);
+        for (before, now, had) in [
+            (sample(10, 5, true), sample(40, 75, true), 30),
+            (sample(10, 5, false), sample(10, 65, true), 0),
+            (sample(10, 5, true), sample(40, 25, false), 80),
+            (sample(10, 5, false), sample(10, 205, false), 0),
+            (sample(10, 5, true), sample(500, 5, true), 100),
+            // Another thread has the number now.
+            (sample(50, 50, true), sample(10, 10, true), 0),
+            (sample(50, 50, true), sample(10, 10, false), 100),
+            (None, sample(10, 10, true), 100),
+            (sample(10, 10, true), None, 100),
+        ] {
+            assert_eq!(had_between(before, now, passed), Duration::from_nanos(had));
+        }
+    }
 
     #[test]
     fn who_sleeps_has_time_and_who_is_not_looked_at_has_none() {
