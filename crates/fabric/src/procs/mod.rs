@@ -9,6 +9,7 @@ mod carry;
 mod child;
 #[cfg(fuzzing)]
 mod door;
+mod first_thread;
 mod futex;
 mod header;
 mod link;

@@ -6,7 +6,8 @@
 
 use super::{
     board::{Board, MOST, RAISED, TeamAlarm, pid, raise, raised},
-    child::{Child, End, NOBODY, keeps_ended},
+    child::{Child, NOBODY, keeps_ended},
+    first_thread::{await_threads, see_to_threads},
     reach,
     watch::{Terms, watch},
 };
@@ -24,10 +25,9 @@ use std::{
     io,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU32, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     thread::JoinHandle,
-    time::{Duration, Instant},
 };
 
 const PAGE: usize = 4096;
@@ -252,59 +252,6 @@ fn be_child(parent: i32) {
         // SAFETY: it was opened here.
         unsafe { libc::close(nothing) };
     }
-}
-
-/// The code with which a process ends that can start no threads.
-const NO_THREADS: i32 = 86;
-/// So often a process is forked for one seat.
-const TIMES: u32 = 6;
-/// How long a process waits for its first thread when it is forked for the first time. Each time is twice as long as
-/// the one before, because a slow machine may need so long.
-const PATIENCE: Duration = Duration::from_millis(250);
-
-/// Sees, in a process that was forked for this time, whether threads can be started, and says so; if not, it ends the
-/// process. A thread that begins takes locks of the standard library, and another thread may have held one when this
-/// process was copied from it. Nobody would ever release the copy.
-fn see_to_threads(says: &AtomicU32, time: u32) {
-    let begun = Arc::new(AtomicBool::new(false));
-    let (theirs, this) = (Arc::clone(&begun), std::thread::current());
-    let begin = move || {
-        // The environment has a lock too.
-        let _ = std::env::var_os("PATH");
-        theirs.store(true, Ordering::Release);
-        this.unpark();
-    };
-    // If there is no room for a thread, whoever needs one hears of it.
-    if let Ok(thread) = without_signals(|| std::thread::Builder::new().stack_size(64 << 10).spawn(begin)) {
-        let end = Instant::now() + PATIENCE * (1 << time);
-        while !begun.load(Ordering::Acquire) {
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                // SAFETY: it ends the process.
-                unsafe { libc::_exit(NO_THREADS) };
-            }
-            std::thread::park_timeout(left);
-        }
-        let _ = thread.join();
-    }
-    says.store(1, Ordering::Release);
-}
-
-/// Waits until the processes that have begun can start threads; gives the seat and the next time of one that is to be
-/// forked again. Nobody waits here for one that has ended otherwise, or stands still: the watch names it.
-fn await_threads(board: &Board, children: &[Child], begun: &mut VecDeque<(usize, u32)>) -> Option<(usize, u32)> {
-    while let Some((rank, time)) = begun.pop_front() {
-        let (says, child) = (&board.seats[rank].starts_threads, &children[rank - 1]);
-        let end = Instant::now() + 2 * PATIENCE * (1 << time);
-        while says.load(Ordering::Acquire) == 0 && Instant::now() < end {
-            match child.ended() {
-                Some(End::Code(NO_THREADS)) if time + 1 < TIMES => return Some((rank, time + 1)),
-                Some(_) => break,
-                None => std::thread::sleep(Duration::from_micros(20)),
-            }
-        }
-    }
-    None
 }
 
 fn end_all(children: &[Child]) {
