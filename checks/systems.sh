@@ -37,7 +37,7 @@ done
 
 oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 if rustup run "$oldest" rustc --version >/dev/null 2>&1 || has "Rust $oldest" toolchain install "$oldest" --profile minimal; then
-  cargo "+$oldest" check --quiet --workspace
+  cargo "+$oldest" check --quiet "${portable[@]}" --package superstep-bsp --package neststep
   echo "Rust $oldest: builds"
 fi
 [ ${#absent[@]} -eq 0 ] || printf 'NOT CHECKED, because rustup cannot add it here: %s\n' "${absent[@]}"
