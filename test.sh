@@ -92,23 +92,21 @@ examples() {
     echo "$name: ends well with 1, 2 and 5 processors, on threads, simulated and on processes"
   done
 }
-# What waits at a barrier spins first, so more lanes of tests would be in each other's way.
+# Whoever waits at a barrier spins first: what computes goes one after the other, beside what waits and builds.
 {
-  lane "tests of libbsp" "${test[@]}" --test bsp
-  lane "tests m to p" "${test[@]}" --test '[m-p]*'
-  lane "examples in the documentation" "${test[@]}" --doc
-} &
-{
+  lane "tests a to l" "${test[@]}" --lib --bins --test '[ac-l]*' --test 'ba*'
   lane "tests q to s" "${test[@]}" --test '[q-s]*'
   # Behind the claims elsewhere: all of them write one table of how often each claim ran.
   lane "the claims again, under MPI" timeout 7200 "${test[@]}" --test suite -- --ignored --nocapture --test-threads=1 \
     holds_under_open_mpi holds_under_mpich
 } &
 {
+  lane "tests of libbsp" "${test[@]}" --test bsp
+  lane "tests m to p" "${test[@]}" --test '[m-p]*'
+  lane "tests t to z" "${test[@]}" --test '[t-z]*'
   lane "other systems, and the oldest Rust that will do" checks/systems.sh
   lane "examples" examples
-  lane "tests a to l" "${test[@]}" --lib --bins --test '[ac-l]*' --test 'ba*'
-  lane "tests t to z" "${test[@]}" --test '[t-z]*'
+  lane "examples in the documentation" "${test[@]}" --doc
 } &
 wait
 for log in "$logs"/*; do

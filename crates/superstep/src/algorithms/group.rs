@@ -194,8 +194,8 @@ where
 ///
 /// 5 steps, two of which make the arrays. Each processor combines what it has first, so every key travels at most once
 /// from each, with its value; besides the samples of a [`sort`](super::sort). n / p work, and k log k to sort k keys.
-/// Two steps and 2 n / p g more if an array does not lie in order or the two lie differently. The group keeps memory for
-/// n / p rows until it ends, as with `sort`.
+/// Two steps and 2 n / p g more if an array does not lie in order or the two lie differently. The group keeps memory
+/// for 2 n / p rows until it ends, as with `sort`.
 ///
 /// # Panics
 ///
