@@ -7,23 +7,28 @@ use crate::ahead::{Ahead, LINE, chunks};
 use std::slice::IterMut;
 
 /// Hands each value to the next place of its class, which `class` tells from the value and its number. What finds no
-/// place is left out.
+/// place is left out, and then this is false.
 ///
 /// ```
 /// let mut dealt = [0.0; 5];
 /// let (low, high) = dealt.split_at_mut(2);
-/// fabric::deal(&[7.5, 1.5, 8.5, 2.5, 9.5], |_, &x| usize::from(x > 5.0), vec![low, high]);
+/// assert!(fabric::deal(&[7.5, 1.5, 8.5, 2.5, 9.5], |_, &x| usize::from(x > 5.0), vec![low, high]));
 /// assert_eq!(dealt, [1.5, 2.5, 7.5, 8.5, 9.5]);
 /// ```
 #[inline]
-pub fn deal<T: Clone>(values: &[T], mut class: impl FnMut(usize, &T) -> usize, places: Vec<&mut [T]>) {
+#[must_use]
+pub fn deal<T: Clone>(values: &[T], mut class: impl FnMut(usize, &T) -> usize, places: Vec<&mut [T]>) -> bool {
     let mut places: Vec<IterMut<'_, T>> = places.into_iter().map(<[T]>::iter_mut).collect();
+    let mut all_found = true;
     chunks(values).flatten().enumerate().for_each(|(number, value)| {
         if let Some(place) = places.get_mut(class(number, value)).and_then(Iterator::next) {
             Ahead::at(place).ask_line(LINE.max(size_of::<T>()));
             *place = value.clone();
+        } else {
+            all_found = false;
         }
     });
+    all_found
 }
 
 #[cfg(test)]
@@ -51,7 +56,7 @@ mod tests {
                 assert_eq!(Some(number), numbers.next());
                 class(value)
             };
-            deal(&values, classes, places);
+            assert!(deal(&values, classes, places));
             assert_eq!(all, expected.concat());
         }
     }
@@ -60,7 +65,7 @@ mod tests {
     fn what_finds_no_place_is_left_out_and_places_may_stay_free() {
         let mut places = vec![0; 40];
         let (low, high) = places.split_at_mut(20);
-        deal(&[7; 40], |at, _| [0, 0, 0, 1, 9][at % 5], vec![low, high]);
+        assert!(!deal(&[7; 40], |at, _| [0, 0, 0, 1, 9][at % 5], vec![low, high]));
         assert_eq!(places, [vec![7; 20], vec![7; 8], vec![0; 12]].concat());
     }
 }

@@ -93,11 +93,13 @@ fn deal_by<T: Clone + 'static, O: Order<T>, const SEARCHES: bool>(
         first = end;
     }
     let places = places(&mut lists, &counts, borders);
-    if SEARCHES {
-        fabric::deal(values, |at, _| chosen[at].into(), places);
+    let all_found = if SEARCHES {
+        fabric::deal(values, |at, _| chosen[at].into(), places)
     } else {
-        fabric::deal(values, sum_of, places);
-    }
+        fabric::deal(values, sum_of, places)
+    };
+    // Where one found no place another place is free, and has what a call before left there.
+    assert!(all_found, "a function that makes keys has made another key of the same value");
     lists
 }
 

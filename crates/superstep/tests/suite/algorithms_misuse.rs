@@ -166,6 +166,22 @@ fn a_function_that_is_no_order_is_an_error_with_the_line_of_the_call() {
     }
 }
 
+/// Whoever looks at a value again sees it: the sort, or the standard library.
+#[test]
+fn a_function_that_makes_other_keys_each_time_is_an_error_with_the_line_of_the_call() {
+    failing(
+        &[2, 3],
+        |g| {
+            let asked = Cell::new(0);
+            algorithms::sort_by_key_vec(g, drawn(30_000), |_: &u64| {
+                asked.set(asked.get() + 1);
+                mixed(asked.get())
+            });
+        },
+        |_, error| check(&error, ErrorKind::Panicked, &["in the call at", file!()]),
+    );
+}
+
 #[test]
 fn a_permutation_that_has_no_room_is_refused() {
     let calls: [fn(&mut Group); 2] = [
