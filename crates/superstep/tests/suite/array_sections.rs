@@ -200,6 +200,30 @@ fn whole_parts_are_replaced_in_their_turn() {
     });
 }
 
+/// A5: what several calls write to rows of one part may be more than the part has.
+#[test]
+fn rows_are_written_again_and_again() {
+    on_sizes(&[1, 2, 3], |g| {
+        let (p, me) = (g.size() as u64, g.rank() as u64);
+        let a = g.array_with::<u64, _, 2>([6, 40], Block::new());
+        let everything: Vec<u64> = (0..240).collect();
+        let columns: Vec<u64> = (0..6 * 39).map(|x| x + me).collect();
+        let read = g.step(|s| {
+            for _ in 0..3 {
+                s.update_with(&a, (.., ..), &everything, Sum);
+                s.update_with(&a, (.., 1..), &columns, Sum);
+            }
+            s.mirror(&a, (.., ..))
+        });
+        let expected = everything.iter().map(|&x| {
+            let (row, column) = (x / 40, x % 40);
+            let narrow = if column == 0 { 0 } else { p * (row * 39 + column - 1) + p * (p - 1) / 2 };
+            3 * (p * x + narrow)
+        });
+        assert_eq!(read, expected.collect::<Vec<_>>());
+    });
+}
+
 /// A5: sections that are long enough to travel as they are keep their operators, where they follow each other too.
 #[test]
 fn long_updates_keep_their_operators() {

@@ -120,7 +120,8 @@ pub(super) fn read_batches<T: Element>(
                 }
                 Writes::Planned(planned, vector(&mut bytes, count, spares.values.take(count), is_apart)?)
             }
-            ROWS if count <= len => {
+            // Rows of several calls may be more than the part they go to.
+            ROWS => {
                 let [rows] = read_words(&mut bytes)?;
                 let rows = usize::try_from(rows).ok().filter(|&rows| rows <= count).ok_or_else(damaged)?;
                 let starts = vector(&mut bytes, rows, spares.places.take(rows), is_apart)?;
