@@ -20,8 +20,12 @@ impl Maker<'_> {
         let frame = FRAMES[self.choices.below(FRAMES.len())];
         // So that there are a few dozen elements, and rarely none.
         let most = [24, 7, 5, 3, 3][frame.2 - 1];
-        let shape: Vec<usize> =
+        let mut shape: Vec<usize> =
             (0..frame.2).map(|_| if self.choices.one_in(20) { 0 } else { 1 + self.choices.below(most) }).collect();
+        // Rows that are long travel in a way of their own.
+        if frame.2 > 1 && self.choices.one_in(4) {
+            shape[frame.2 - 1] = 16 + self.choices.below(24);
+        }
         let mut cuts: Vec<usize> = (1..self.size()).map(|_| self.choices.below(shape[0] + 1)).collect();
         cuts.extend([0, shape[0]]);
         cuts.sort_unstable();

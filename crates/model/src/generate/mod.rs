@@ -129,6 +129,8 @@ impl Maker<'_> {
             13 if has_pages && !is_leaving => return Stage::Paged(self.pages()),
             14 if can_permute && !is_leaving => return self.permute(),
             15 if has_blocks && !is_leaving => return Stage::Halo(self.halo()),
+            // Whoever is within subgroups goes deeper sooner, or few would come to the bottom.
+            _ if depth > 0 && depth < DEPTH_MAX && self.choices.one_in(8) => return self.split(depth),
             _ => {}
         }
         Stage::Step(self.step())

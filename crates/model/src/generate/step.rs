@@ -3,7 +3,7 @@
 use super::Maker;
 use crate::{
     layout::Cut,
-    program::{Act, Call, Fault, Misuse, Plan, Step},
+    program::{Act, Call, Deed, Fault, Misuse, Plan, Step},
     value::{Op, Value},
 };
 use std::ops::Range;
@@ -14,6 +14,7 @@ impl Maker<'_> {
         let mut plans = vec![Plan::default(); self.size()];
         for &rank in &stays {
             let acts = (0..self.choices.below(5)).filter_map(|_| self.act(rank)).collect();
+            let acts = self.again(acts);
             plans[rank] = Plan { acts, abandons: self.choices.one_in(24) };
         }
         let mut calls: Vec<Call> = Vec::new();
@@ -27,6 +28,17 @@ impl Maker<'_> {
         }
         let fault = if self.choices.one_in(16) { self.fault(stays.len()) } else { None };
         Step { plans, calls, fault }
+    }
+
+    /// The same acts, of which an update may be there several times.
+    fn again(&mut self, acts: Vec<Act>) -> Vec<Act> {
+        let mut all = Vec::with_capacity(acts.len());
+        for act in acts {
+            let is_update = matches!(act, Act::Array { deed: Deed::Update { .. }, .. });
+            let more = if is_update && self.choices.one_in(4) { 1 + self.choices.below(3) } else { 0 };
+            all.extend(vec![act; 1 + more]);
+        }
+        all
     }
 
     /// A section of somebody's part that has at most so many elements.
