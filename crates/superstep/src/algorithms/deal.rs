@@ -2,7 +2,7 @@
 
 use super::{
     classes::{Classes, search},
-    key::Digits,
+    key::{Digits, OTHER_KEY},
     lists::Lists,
     order::{Order, Ties, compare},
     out::Out,
@@ -99,7 +99,7 @@ fn deal_by<T: Clone + 'static, O: Order<T>, const SEARCHES: bool>(
         fabric::deal(values, sum_of, places)
     };
     // Where one found no place another place is free, and has what a call before left there.
-    assert!(all_found, "a function that makes keys has made another key of the same value");
+    assert!(all_found, "{OTHER_KEY}");
     lists
 }
 
@@ -178,6 +178,8 @@ pub(super) fn sort_classes<T: Clone, O: Order<T>, L: AsRef<[T]>>(
         out.fill(at..at + len, |out| sort_pieces(&pieces, bounds, &mut room, order, ties, out));
         at += len;
     }
+    // Whoever sent what is left had another key for it. Its places are not filled.
+    assert!(rest.iter().all(|list| list.is_empty()), "{OTHER_KEY}");
 }
 
 /// Sorts the values of some pieces, whose digits are within these bounds if they are known, into `out`.

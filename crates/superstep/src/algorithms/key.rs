@@ -2,6 +2,9 @@
 
 use std::cmp::{Ordering, Reverse};
 
+/// What is wrong where values do not come to the places that were counted for them.
+pub(super) const OTHER_KEY: &str = "a function that makes keys has made another key of the same value";
+
 /// What values are sorted by: every number, floats among them, texts, and tuples and arrays of keys.
 ///
 /// Floats are in the order of `total_cmp`: from the NaNs with a sign and minus infinity to infinity and the other NaNs,

@@ -3,7 +3,7 @@
 //! So many digits are looked at that few values are left that share them; these are compared.
 
 use super::{
-    key::Digits,
+    key::{Digits, OTHER_KEY},
     order::{Order, Ties, compare},
 };
 use fabric::Ahead;
@@ -25,6 +25,8 @@ pub(super) struct Passes {
     /// How many bits the first pass looks at.
     half: u32,
     ends: [[u32; 1 << BITS_MAX]; 2],
+    /// Where those end that have the same digits, once all are dealt.
+    filled: [[u32; 1 << BITS_MAX]; 2],
 }
 
 impl Passes {
@@ -41,24 +43,37 @@ impl Passes {
         }
         let width = u64::BITS - (high - low).leading_zeros();
         let bits = (len.ilog2() + SPARE_BITS).min(width).min(2 * BITS_MAX);
-        let mut passes = Self { low, shift: width - bits, half: bits / 2, ends: [[0; 1 << BITS_MAX]; 2] };
+        let mut passes = Self {
+            low,
+            shift: width - bits,
+            half: bits / 2,
+            ends: [[0; 1 << BITS_MAX]; 2],
+            filled: [[0; 1 << BITS_MAX]; 2],
+        };
         pieces.iter().flat_map(|piece| fabric::chunks(piece)).flatten().for_each(|value| {
             let looked_at = passes.looked_at(order.digits(value));
             passes.ends[0][passes.first(looked_at)] += 1;
             passes.ends[1][passes.second(looked_at)] += 1;
         });
-        for (ends, bits) in passes.ends.iter_mut().zip([bits / 2, bits - bits / 2]) {
+        let tables = passes.ends.iter_mut().zip(&mut passes.filled);
+        for ((ends, filled), bits) in tables.zip([bits / 2, bits - bits / 2]) {
             let mut sum = 0;
-            for end in &mut ends[..1 << bits] {
+            for (end, filled) in ends.iter_mut().zip(filled).take(1 << bits) {
                 sum += std::mem::replace(end, sum);
+                *filled = sum;
             }
         }
         Some(passes)
     }
 
+    /// Whether a pass has filled every place. A key that has changed meanwhile leaves one free.
+    fn has_filled(&self, pass: usize) -> bool {
+        self.ends[pass] == self.filled[pass]
+    }
+
     #[inline]
     fn looked_at(&self, digits: u64) -> u64 {
-        (digits - self.low) >> self.shift
+        digits.wrapping_sub(self.low) >> self.shift
     }
 
     #[inline]
@@ -90,6 +105,7 @@ impl Passes {
             });
             before += piece.len();
         }
+        assert!(self.has_filled(0), "{OTHER_KEY}");
     }
 
     /// Deals the values from `room` by the upper half, and sees to those that have the same.
@@ -100,6 +116,7 @@ impl Passes {
             out[*end as usize] = value.clone();
             *end += 1;
         }
+        assert!(self.has_filled(1), "{OTHER_KEY}");
         if self.shift > 0 || O::DIGITS != Digits::All {
             self.settle(out, order, ties);
         }

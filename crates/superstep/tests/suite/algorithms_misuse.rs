@@ -182,6 +182,33 @@ fn a_function_that_makes_other_keys_each_time_is_an_error_with_the_line_of_the_c
     );
 }
 
+/// Whoever has another key for a value than the others has it sent to where nobody looks for it. Its place must not be
+/// made up instead.
+#[test]
+fn a_key_that_is_not_the_same_everywhere_makes_up_no_values() {
+    type Sort = fn(&mut Group, u64) -> Vec<u64>;
+    let sorts: [Sort; 2] = [
+        |g, mask| algorithms::sort_by_key_vec(g, drawn(30_000), |x: &u64| x ^ mask),
+        |g, mask| {
+            let a = array_of(g, Block::new(), &drawn(30_000));
+            algorithms::sort_unstable_by_key(g, &a, |x: &u64| x ^ mask);
+            a.local().to_vec()
+        },
+    ];
+    for sort in sorts {
+        failing(
+            &[2, 3],
+            |g| {
+                let mask = if g.is_leader() { u64::MAX } else { 0 };
+                sort(g, mask);
+            },
+            |_, error| {
+                check(&error, ErrorKind::Panicked, &["another key of the same value", "in the call at", file!()])
+            },
+        );
+    }
+}
+
 #[test]
 fn a_permutation_that_has_no_room_is_refused() {
     let calls: [fn(&mut Group); 2] = [
