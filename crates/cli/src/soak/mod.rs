@@ -32,8 +32,15 @@ struct Found {
     most: [u64; 2],
 }
 
+/// A setting of glibc with which threads keep no memory of their own back. What they keep depends on which of them was
+/// when at what, so it grows for minutes where nothing else does.
+#[cfg(target_env = "gnu")]
+const SETTINGS: (&str, &str) = ("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0");
+
 /// Runs what was asked for.
 pub(crate) fn run(args: &args::Soak) -> Result<ExitCode, Failure> {
+    #[cfg(target_env = "gnu")]
+    begin_again()?;
     let bar = progress::bar(!args.json);
     let length = Duration::from_secs_f64(60.0 * args.minutes);
     bar.set_length(length.as_millis() as u64);
@@ -53,6 +60,19 @@ pub(crate) fn run(args: &args::Soak) -> Result<ExitCode, Failure> {
         None => Ok(ExitCode::SUCCESS),
         Some(what) => Err(Failure::failed(what)),
     }
+}
+
+/// Begins again with the setting of glibc, which is read when a process begins; not where there is one already.
+#[cfg(target_env = "gnu")]
+fn begin_again() -> Result<(), Failure> {
+    use std::{env, os::unix::process::CommandExt as _, process::Command};
+    let (name, setting) = SETTINGS;
+    if env::var_os(name).is_some() {
+        return Ok(());
+    }
+    let failed = |error: io::Error| Failure::failed(format!("soak could not begin with {name}={setting}: {error}"));
+    let this = env::current_exe().map_err(failed)?;
+    Err(failed(Command::new(this).args(env::args_os().skip(1)).env(name, setting).exec()))
 }
 
 fn soak(args: &args::Soak, length: Duration, mut tell: impl FnMut(Duration, u64)) -> Result<Found, Failure> {

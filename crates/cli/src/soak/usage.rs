@@ -13,15 +13,19 @@ pub(super) struct Usage {
 
 impl Usage {
     pub(super) fn now() -> Result<Self, Failure> {
-        let status = fs::read_to_string("/proc/self/status").map_err(|error| unknown(&error))?;
-        let number = |name: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name));
-            line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok())
-                .ok_or_else(|| unknown(&format!("/proc/self/status has no {name}")))
-        };
         let descriptors = fs::read_dir("/proc/self/fd").map_err(|error| unknown(&error))?.count() as u64;
-        Ok(Self { memory: number("VmRSS:")? << 10, descriptors, threads: number("Threads:")? })
+        // Page by page: what the status says of memory is only about right.
+        let memory = number_in("/proc/self/smaps_rollup", "Rss:")? << 10;
+        Ok(Self { memory, descriptors, threads: number_in("/proc/self/status", "Threads:")? })
     }
+}
+
+/// The number that a file of the system has behind a name.
+fn number_in(file: &str, name: &str) -> Result<u64, Failure> {
+    let text = fs::read_to_string(file).map_err(|error| unknown(&format!("{file}: {error}")))?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok())
+        .ok_or_else(|| unknown(&format!("{file} has no {name}")))
 }
 
 fn unknown(why: &dyn std::fmt::Display) -> Failure {
