@@ -9,6 +9,7 @@
 //!
 //! - **K1** A call reads and writes no more than the value behind the pointer it is handed, which lives in the caller.
 
+use super::first_thread::NO_THREADS;
 use std::{
     fmt, io,
     mem::zeroed,
@@ -36,6 +37,9 @@ pub(super) enum End {
 impl fmt::Display for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Code(NO_THREADS) => {
+                write!(f, "has ended, because it could start no threads, however often it was forked")
+            }
             Self::Code(code) => write!(f, "has ended with code {code} in the middle of the run"),
             Self::Signal(number) => write!(f, "was killed by signal {number}"),
             Self::Unknown => write!(f, "has ended in the middle of the run"),
@@ -156,6 +160,14 @@ mod tests {
             child.forget();
             assert!(!std::fs::exists(number).unwrap());
         }
+    }
+
+    #[test]
+    fn a_child_that_could_start_no_threads_says_so() {
+        let child = start("exit 86");
+        assert_eq!(child.look(0), Some(End::Code(NO_THREADS)));
+        assert!(End::Code(NO_THREADS).to_string().contains("no threads"));
+        child.forget();
     }
 
     #[test]

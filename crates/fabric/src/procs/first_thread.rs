@@ -19,7 +19,7 @@ use std::{
 };
 
 /// The code with which a process ends that can start no threads.
-const NO_THREADS: i32 = 86;
+pub(super) const NO_THREADS: i32 = 86;
 /// So often a process is forked for one seat.
 const TIMES: u32 = 6;
 /// So often a process looks whether its first thread has begun, when it is forked for the first time; then twice as
