@@ -88,39 +88,39 @@ whole_minutes() {
 }
 
 random="$claims --test random -- --nocapture"
-part rounds random-simulated 320 "" "SUPERSTEP_RANDOM_CASES=20000 twice $random simulated_processors"
-part rounds random-threads 40 "" "SUPERSTEP_RANDOM_CASES=5000 $random threads_are"
+part rounds random-simulated 290 "" "SUPERSTEP_RANDOM_CASES=20000 twice $random simulated_processors"
+part rounds random-threads 20 "" "SUPERSTEP_RANDOM_CASES=5000 $random threads_are"
 part rounds random-long 15 "" "SUPERSTEP_TEST_LONG=1 SUPERSTEP_RANDOM_CASES=2000 $random simulated_processors"
-part rounds random-processes 44 "" "SUPERSTEP_RANDOM_CASES=2000 $random processes_are"
+part rounds random-processes 52 "" "SUPERSTEP_RANDOM_CASES=2000 $random processes_are"
 part rounds random-mistakes 20 "" "SUPERSTEP_RANDOM_CASES=1000 $random a_mistake_ends"
 part rounds random-conflicts 5 "with a conflict" "SUPERSTEP_RANDOM_CASES=1000 $random conflicts_are"
 part rounds random-mpi 20 "" "SUPERSTEP_RANDOM_CASES=100 $random --ignored of_all_sizes"
 part rounds random-neststep 20 "" "SUPERSTEP_NESTSTEP_PROGRAMS=500 SUPERSTEP_NESTSTEP_SEED=\$SUPERSTEP_RANDOM_SEED $campaign --package neststep --test random -- --nocapture"
 part rounds claims-simulated 10 "" "SUPERSTEP_TEST_SEEDS=4 SUPERSTEP_TEST_SEED=\$((1 + 4 * round)) $claims --test suite -- --skip elsewhere"
 part rounds claims-late 8 "" "SUPERSTEP_TEST_FAULTS=delay,stall SUPERSTEP_TEST_SEEDS=2 SUPERSTEP_TEST_SEED=\$((1 + 2 * round)) $claims --test suite -- --skip elsewhere"
-part once claims-elsewhere 15 "claims" "$claims --test suite -- --nocapture elsewhere &&
+part once claims-elsewhere 30 "claims" "$claims --test suite -- --nocapture elsewhere &&
   $claims --test suite -- --ignored --nocapture counted_on_threads"
 part once claims-mpi 20 "claims" "$claims --test suite -- --ignored --nocapture --test-threads=1 holds_under_open_mpi holds_under_mpich"
 part rounds faults-simulated 10 "" "SUPERSTEP_TEST_SEEDS=20 SUPERSTEP_TEST_SEED=\$((1 + 20 * round)) $claims --test faults -- --nocapture"
-part rounds faults-processes 175 "" "SUPERSTEP_FAULTS=20 $claims --test mayhem -- --nocapture forked && $claims --test procs"
+part rounds faults-processes 160 "" "SUPERSTEP_FAULTS=20 $claims --test mayhem -- --nocapture forked && $claims --test procs"
 part rounds faults-mpi 20 "" "SUPERSTEP_FAULTS=1 $claims --test mayhem -- --nocapture --test-threads=1 of_open_mpi of_mpich && $claims --test mpi"
-part rounds restarts 40 "" "SUPERSTEP_KILLS=250 $claims --test restarts -- --nocapture && SUPERSTEP_KILLS=24 $campaign --package superstep-cli --test restarts -- --nocapture"
+part rounds restarts 30 "" "SUPERSTEP_KILLS=250 $claims --test restarts -- --nocapture && SUPERSTEP_KILLS=24 $campaign --package superstep-cli --test restarts -- --nocapture"
 part once waits 8 "" "$claims --test waits"
-part once schedules 22 "" "RUSTFLAGS='--cfg loom' cargo test --release --package superstep-fabric --lib --target-dir target/loom loom -- --include-ignored"
+part once schedules 32 "" "RUSTFLAGS='--cfg loom' cargo test --release --package superstep-fabric --lib --target-dir target/loom loom -- --include-ignored"
 part rounds schedules-tried 3 "" "SUPERSTEP_SCHEDULES=5000 RUSTFLAGS='--cfg shuttle' cargo test --release --package superstep-fabric --lib --target-dir target/shuttle shuttle"
-part once large 15 "" "SUPERSTEP_TEST_SEEDS=1 $claims --test suite -- --ignored a_reduction_of_more &&
+part once large 23 "" "SUPERSTEP_TEST_SEEDS=1 $claims --test suite -- --ignored a_reduction_of_more &&
   $claims --test mpi -- --ignored --skip programs::program &&
   $campaign --package superstep-bsp --test bsp -- --ignored"
-part once hosts 20 "host" "./hosts.sh up 4 && ./hosts.sh claims && ./hosts.sh cutoff 4 && ./hosts.sh heal 4; ended=\$?; ./hosts.sh down; exit \$ended"
+part once hosts 30 "host" "./hosts.sh up 4 && ./hosts.sh claims && ./hosts.sh cutoff 4 && ./hosts.sh heal 4; ended=\$?; ./hosts.sh down; exit \$ended"
 # What the time has cut off has not taken its hosts down.
 ./hosts.sh down >/dev/null 2>&1 || true
 part once aarch64 30 "" "checks/aarch64.sh"
 part once instructions 5 "instructions" "bench/instructions.sh"
-part once bsp 22 "" "$campaign --package superstep-bsp"
+part once bsp 32 "" "$campaign --package superstep-bsp"
 part once miri 20 "parts ran" "checks/miri.sh $((span * 20 / 60000 + 1))"
-part once sanitizers 32 "claims hold|sequences of calls" "checks/sanitizers.sh"
-part once fuzz 66 "" "checks/fuzz.sh $((span * 66 / 1000 / 8 + 1))"
-part once mutants 25 "^caught|: replace|: delete" "checks/mutants.sh $(whole_minutes 25)"
+part once sanitizers 50 "claims hold|sequences of calls" "checks/sanitizers.sh"
+part once fuzz 40 "" "checks/fuzz.sh $((span * 40 / 1000 / 8 + 1))"
+part once mutants 60 "^caught|: replace|: delete" "checks/mutants.sh $(whole_minutes 60)"
 part once soak 45 "supersteps|memory|descriptors|threads" "target/release/superstep soak --minutes $(whole_minutes 42)"
 part once soak-processes 5 "supersteps|memory|descriptors|threads" "target/release/superstep soak --fabric procs --minutes 1"
 
