@@ -41,7 +41,7 @@ pub const SIZES: [usize; 6] = [1, 2, 3, 4, 7, 8];
 /// ```
 pub const SEEDS: u64 = 4;
 
-/// Runs `claim` on every one of [`SIZES`]: simulated under several seeds, with shared memory and with packets alone, and
+/// Runs `claim` on every one of [`SIZES`]: simulated under several seeds, with shared memory and with packets alone,
 /// then as threads.
 ///
 /// A failure says on which fabric, with which size and seed it happened. `SUPERSTEP_TEST_SEED` replays one seed,

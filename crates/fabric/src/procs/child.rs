@@ -9,7 +9,6 @@
 //!
 //! - **K1** A call reads and writes no more than the value behind the pointer it is handed, which lives in the caller.
 
-use super::first_thread::NO_THREADS;
 use std::{
     fmt, io,
     mem::zeroed,
@@ -18,6 +17,8 @@ use std::{
 
 /// In place of the number of a process that must not be used: no process has it.
 pub(super) const NOBODY: i32 = -1;
+/// The code with which a process ends that can start no threads.
+pub(super) const NO_THREADS: i32 = 86;
 
 #[derive(Debug)]
 pub(super) struct Child {

@@ -6,7 +6,7 @@
 
 use super::{
     board::Board,
-    child::{Child, End},
+    child::{Child, End, NO_THREADS},
 };
 use crate::system::{exit_now, without_signals};
 use std::{
@@ -18,8 +18,6 @@ use std::{
     time::Duration,
 };
 
-/// The code with which a process ends that can start no threads.
-pub(super) const NO_THREADS: i32 = 86;
 /// So often a process is forked for one seat.
 const TIMES: u32 = 6;
 /// So often a process looks whether its first thread has begun, when it is forked for the first time; then twice as

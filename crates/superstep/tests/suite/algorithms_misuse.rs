@@ -203,7 +203,8 @@ fn a_key_that_is_not_the_same_everywhere_makes_up_no_values() {
                 sort(g, mask);
             },
             |_, error| {
-                check(&error, ErrorKind::Panicked, &["another key of the same value", "in the call at", file!()])
+                let words = ["another key of the same value", "in the call at", file!()];
+                check(&error, ErrorKind::Panicked, &words);
             },
         );
     }
