@@ -313,6 +313,25 @@ impl<T> Drop for Memory<T> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn there_is_room_for_as_many_more_as_were_asked_for() {
+        let full = || {
+            let mut full = Vec::<u64>::with_capacity(100);
+            full.resize(full.capacity(), 7);
+            full
+        };
+        for more in [0, 1, 150, 5000] {
+            let (mut made, mut tried) = (full(), full());
+            make_room(&mut made, more);
+            assert!(try_make_room(&mut tried, more));
+            for vector in [made, tried] {
+                assert!(vector.capacity() >= vector.len() + more, "{more}");
+                assert_eq!(vector, full());
+            }
+        }
+        assert!(!try_make_room(&mut full(), usize::MAX / 16));
+    }
+
     #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
     #[repr(C, align(16777216))]
     struct Vast([[u8; 4096]; 4096]);

@@ -163,3 +163,33 @@ pub(crate) fn hold() -> MutexGuard<'static, Directory> {
 pub fn place_of(address: usize) -> [u64; 2] {
     Directory::open().locate(address).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one() {}
+
+    fn other() {
+        std::hint::black_box(());
+    }
+
+    #[test]
+    fn a_name_stays_with_the_first_entry_that_has_it() {
+        let mut directory = Directory::new();
+        let known = |task, functions| Known { task, functions };
+        let (task, foreign) = (TypeId::of::<u8>(), TypeId::of::<u16>());
+        let (one, other): (fn(), fn()) = (one, other);
+        assert_eq!(directory.note(7, known(task, [one, other])), Some(()));
+        assert_eq!(directory.note(7, known(task, [one, other])), Some(()));
+        for changed in [
+            known(foreign, [one, other]),
+            known(task, [other, other]),
+            known(task, [one, one]),
+            known(foreign, [other; 2]),
+        ] {
+            assert_eq!(directory.note(7, changed), None);
+        }
+        assert_eq!(directory.note(8, known(foreign, [other; 2])), Some(()));
+    }
+}

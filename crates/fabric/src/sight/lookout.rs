@@ -227,10 +227,10 @@ mod tests {
 
     const LIMITS: Limits = Limits { notice: Duration::from_secs(10), most: Duration::from_secs(60) };
 
-    /// Three processors, each in its step 3; `waits` says for whom.
-    fn lookout(waits: [Whom; 3]) -> (Lookout, Instant) {
-        let (all, begin) = (sightings(3), Instant::now());
-        let mut lookout = Lookout::new(3, LIMITS);
+    /// Processors, each in its step 3; `waits` says for whom.
+    fn lookout<const N: usize>(waits: [Whom; N]) -> (Lookout, Instant) {
+        let (all, begin) = (sightings(N), Instant::now());
+        let mut lookout = Lookout::new(N, LIMITS);
         for (at, whom) in waits.into_iter().enumerate() {
             let pen = Pen::here(&all, at);
             pen.begin();
@@ -285,6 +285,84 @@ mod tests {
         let (mut strange, begin) = lookout([Whom::One(7), Whom::Nobody, Whom::Nobody]);
         let Some(Verdict::Notice(line)) = at(&mut strange, begin, 12) else { panic!("it has waited") };
         assert!(line.ends_with("(0.rs:1); nobody computes, and no wait can end"), "{line}");
+    }
+
+    #[test]
+    fn others_that_do_not_wait_are_named_up_to_four() {
+        let says = |all: (Lookout, Instant)| {
+            let (mut lookout, begin) = all;
+            let Some(Verdict::Notice(line)) = at(&mut lookout, begin, 10) else { panic!("it has waited") };
+            line
+        };
+        let line = says(lookout([Whom::One(1), Whom::Nobody, Whom::One(1), Whom::Nobody]));
+        assert!(line.ends_with("(1.rs:1); also not waiting: 3"), "{line}");
+        let mut waits = [Whom::Nobody; 6];
+        waits[0] = Whom::One(1);
+        let line = says(lookout(waits));
+        assert!(line.ends_with("; also not waiting: 2, 3, 4, 5"), "{line}");
+        let mut waits = [Whom::Nobody; 8];
+        waits[0] = Whom::One(7);
+        let line = says(lookout(waits));
+        assert!(line.ends_with("(7.rs:1); also not waiting: 1, 2, 3, 4 and 2 more"), "{line}");
+    }
+
+    #[test]
+    fn of_whom_nothing_is_known_more_may_be_heard_soon() {
+        let (mut lookout, begin) = lookout([Whom::One(2), Whom::Nobody, Whom::Nobody]);
+        let known =
+            Report { processor: 2, progress: lookout.seen[2].progress, age: Duration::ZERO, place: String::new() };
+        lookout.seen[2].progress = Progress::default();
+        assert_eq!(at(&mut lookout, begin, 19), None);
+        let Some(Verdict::Notice(line)) = at(&mut lookout, begin, 20) else { panic!("it has waited") };
+        assert!(line.contains("for processor 2, of which nothing is known"), "{line}");
+        assert!(matches!(at(&mut lookout, begin, 119), Some(Verdict::Notice(_)) | None));
+        assert!(matches!(at(&mut lookout, begin, 120), Some(Verdict::Stalled(_))));
+        // What is heard is as old as it says, and where it says.
+        let now = begin + Duration::from_secs(130);
+        lookout.hear(Report { age: Duration::from_secs(7), place: "of group 0 (told.rs:5)".to_owned(), ..known }, now);
+        let Some(Verdict::Stalled(line)) = at(&mut lookout, begin, 130) else { panic!("it has waited") };
+        assert!(line.contains("for processor 2, last seen 7 s ago after step 2 of group 0 (told.rs:5)"), "{line}");
+    }
+
+    #[test]
+    fn a_run_that_has_failed_waits_for_those_who_go_on() {
+        let (mut lookout, begin) = lookout([Whom::Nobody, Whom::One(0)]);
+        let place = |at: usize| format!("of group 0 ({at}.rs:1)");
+        let mut judge = |seconds: u64, ago: u64| {
+            lookout.judge(begin + Duration::from_secs(seconds), Some(("it broke", Duration::from_secs(ago))), place)
+        };
+        assert_eq!(judge(100, 9), None);
+        let says = |longest: &str| {
+            format!(
+                "the run has failed (it broke) and cannot end before processor 0 does, last seen {longest} ago after \
+                 step 2 of group 0 (0.rs:1)"
+            )
+        };
+        assert_eq!(judge(100, 10), Some(Verdict::Notice(says("10 s"))));
+        assert_eq!(judge(100, 15), None);
+        assert_eq!(judge(100, 60), Some(Verdict::Over(says("60 s"))));
+    }
+
+    #[test]
+    fn a_limit_of_zero_is_none() {
+        let (mut quiet, begin) = lookout([Whom::One(1), Whom::Nobody]);
+        quiet.limits.notice = Duration::ZERO;
+        assert_eq!(at(&mut quiet, begin, 59), None);
+        assert!(matches!(at(&mut quiet, begin, 60), Some(Verdict::Stalled(_))));
+        let (mut patient, begin) = lookout([Whom::One(1), Whom::Nobody]);
+        patient.limits.most = Duration::ZERO;
+        assert!(matches!(at(&mut patient, begin, 10_000), Some(Verdict::Notice(_))));
+        patient.limits.notice = Duration::ZERO;
+        assert_eq!(at(&mut patient, begin, 100_000), None);
+        // Nobody waits, so nobody has waited.
+        let (mut busy, begin) = lookout([Whom::Nobody, Whom::Nobody]);
+        assert_eq!(at(&mut busy, begin, 10_000), None);
+    }
+
+    #[test]
+    fn short_times_have_a_digit_more() {
+        let shown = |milliseconds| seconds(Duration::from_millis(milliseconds));
+        assert_eq!([400, 4999, 5000, 12_900].map(shown), ["0.4 s", "5.0 s", "5 s", "12 s"]);
     }
 
     #[test]

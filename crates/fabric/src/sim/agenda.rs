@@ -73,3 +73,53 @@ impl Agenda {
         Some(event)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::{Packet, Stamp, Tag};
+
+    fn sent(meeting: u64) -> Sent {
+        let stamp = Stamp { circle: 0, meeting, tag: Tag::Tray };
+        Sent { packet: Packet { stamp, tray: crate::Tray::default() }, arrives: 0.0, spoiled: None }
+    }
+
+    /// What happens until this turn, by the numbers of packets.
+    fn taken(agenda: &mut Agenda, turn: u64) -> Vec<u64> {
+        let number = |event| match event {
+            Event::Arrival { sent, .. } => sent.packet.stamp.meeting,
+            Event::Wake(_) | Event::Notice(_) => 99,
+        };
+        std::iter::from_fn(|| agenda.take(turn)).map(number).collect()
+    }
+
+    #[test]
+    fn packets_of_a_pair_arrive_in_the_order_in_which_they_were_sent() {
+        let mut agenda = Agenda::default();
+        assert_eq!((agenda.next(), agenda.holds(0, 1)), (None, false));
+        agenda.add_packet(5, 0, 1, sent(1));
+        agenda.add_packet(3, 0, 1, sent(2));
+        agenda.add_packet(4, 1, 0, sent(3));
+        agenda.add(5, Event::Wake(0));
+        assert_eq!(agenda.next(), Some(4));
+        assert_eq!(taken(&mut agenda, 3), []);
+        assert_eq!(taken(&mut agenda, 4), [3]);
+        assert!(agenda.holds(0, 1) && !agenda.holds(1, 0));
+        assert_eq!(taken(&mut agenda, 6), [1, 2, 99]);
+        assert_eq!((agenda.next(), agenda.holds(0, 1)), (None, false));
+    }
+
+    #[test]
+    fn a_pair_is_held_until_its_last_packet_has_arrived() {
+        let mut agenda = Agenda::default();
+        agenda.add_packet(1, 0, 1, sent(1));
+        agenda.add_packet(2, 0, 1, sent(2));
+        assert_eq!(taken(&mut agenda, 1), [1]);
+        assert!(agenda.holds(0, 1));
+        assert_eq!(taken(&mut agenda, 2), [2]);
+        assert!(!agenda.holds(0, 1));
+        // The next one need not wait for what is long there.
+        agenda.add_packet(1, 0, 1, sent(3));
+        assert_eq!(agenda.next(), Some(1));
+    }
+}

@@ -115,3 +115,29 @@ impl Fate {
         self.happens(Faults::THREADS, |_| 2)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is late is late by a turn at least, or it would be no fault; and by no more than the seed allows.
+    #[test]
+    fn delays_and_stalls_last_for_a_turn_at_least() {
+        let (mut delays, mut stalls, mut notices) = (Vec::new(), Vec::new(), Vec::new());
+        for seed in 0..300 {
+            let mut fate = Fate::new(Faults::DELAY | Faults::STALL | Faults::CRASH, seed);
+            for _ in 0..40 {
+                delays.extend(fate.delay());
+                stalls.extend(fate.stall());
+                notices.extend(fate.crash());
+            }
+        }
+        for (turns, most) in [(&delays, 1 << 10), (&stalls, 1 << 11), (&notices, 1 << 11)] {
+            assert_eq!(turns.iter().min(), Some(&1));
+            assert!(turns.iter().all(|&turns| turns <= most) && turns.iter().any(|&turns| turns > most / 4));
+        }
+        assert!(notices.len() <= 300, "a run has one crash");
+        let mut calm = Fate::new(Faults::default(), 0);
+        assert!((0..1000).all(|_| calm.delay().is_none() && calm.stall().is_none() && calm.crash().is_none()));
+    }
+}

@@ -319,3 +319,114 @@ fn in_words(tag: Tag) -> &'static str {
         Tag::Alarm => "an alarm",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{faults::Faults, plan::Memory},
+        *,
+    };
+    use crate::{Tray, sight::sightings};
+
+    /// A table at which all have arrived.
+    fn table(processors: usize, seed: u64, faults: Faults) -> Table {
+        let plan = Plan { faults, ..Plan::new(seed, Memory::Apart) };
+        let mut table = Table::new(processors, &plan, Fate::new(faults, seed), sightings(processors));
+        (0..processors).for_each(|_| _ = table.arrive());
+        table
+    }
+
+    fn packet(meeting: u64) -> Packet {
+        let bytes = vec![meeting as u8; 8];
+        Packet { stamp: Stamp { circle: 1, meeting, tag: Tag::Letter }, tray: Tray { bytes, ..Tray::default() } }
+    }
+
+    fn taken(table: &mut Table, rank: usize) -> Vec<u64> {
+        std::iter::from_fn(|| table.take_mail(rank).unwrap()).map(|(_, packet)| packet.stamp.meeting).collect()
+    }
+
+    #[test]
+    fn a_late_packet_comes_later_and_those_behind_it_too() {
+        let mut were_late = 0;
+        for seed in 0..200 {
+            let mut table = table(2, seed, Faults::DELAY);
+            for meeting in 0..3 {
+                table.send(0, 1, packet(meeting));
+            }
+            // What one sends to itself is not under way.
+            table.send(1, 1, packet(9));
+            let soon = taken(&mut table, 1);
+            assert!(soon.contains(&9), "seed {seed}");
+            let at_once = soon.len() - 1;
+            if at_once == 3 {
+                continue;
+            }
+            were_late += 1;
+            table.wait(1);
+            table.end(0);
+            // It waits for nobody else, so time passes until the packet is there.
+            let mut late = Vec::new();
+            while at_once + late.len() < 3 {
+                assert_eq!(table.pass(), Some(1), "seed {seed}");
+                late.extend(taken(&mut table, 1));
+                table.wait(1);
+            }
+            assert_eq!(late, (at_once as u64..3).collect::<Vec<_>>(), "seed {seed}");
+            assert!(table.clock.now(1) >= TURN, "seed {seed}");
+        }
+        assert!(were_late > 20, "{were_late} of 200 seeds had a late packet");
+    }
+
+    #[test]
+    fn a_crash_is_the_crashed_ones_at_once_and_noticed_by_the_others_later() {
+        let mut crashes = 0;
+        for seed in 0..200 {
+            let mut table = table(2, seed, Faults::CRASH);
+            let Err(failure) = table.suffer(0) else { continue };
+            crashes += 1;
+            assert_eq!(table.hear(0), Err(failure.clone()));
+            assert_eq!(table.raised(Some(0)), Some(failure.clone()));
+            assert_eq!((table.hear(1), table.raised(Some(1)), table.raised(None)), (Ok(()), None, None), "seed {seed}");
+            // One that has crashed raises no alarm, and nothing is delivered to it.
+            table.raise(Some(0), Failure::Deadlock);
+            table.send(1, 0, packet(1));
+            assert!(!table.has_mail(0) && table.hear(1).is_ok());
+            table.end(0);
+            table.wait(1);
+            assert_eq!(table.pass(), Some(1));
+            assert_eq!(table.hear(1), Err(failure), "seed {seed}");
+            assert!(table.clock.now(1) >= TURN, "seed {seed}");
+        }
+        assert!(crashes > 5, "{crashes} of 200 seeds had a crash in the first call");
+    }
+
+    #[test]
+    fn whoever_stands_still_goes_on_by_and_by() {
+        let mut stalls = 0;
+        for seed in 0..200 {
+            let mut table = table(1, seed, Faults::STALL);
+            table.tire(0);
+            if table.roster.len() > 0 {
+                continue;
+            }
+            stalls += 1;
+            // A packet does not wake it.
+            table.send(0, 0, packet(1));
+            assert_eq!(table.roster.len(), 0);
+            assert!(table.clock.now(0) >= TURN);
+            assert_eq!(table.pass(), Some(0), "seed {seed}");
+        }
+        assert!(stalls > 5, "{stalls} of 200 seeds had a stall in the first call");
+    }
+
+    #[test]
+    fn nobody_who_waits_for_nothing_waits_for_ever() {
+        let mut table = table(2, 0, Faults::default());
+        table.end(0);
+        table.wait(1);
+        assert_eq!(table.pass(), Some(1));
+        assert_eq!(table.hear(1), Err(Failure::Deadlock));
+        table.end(1);
+        assert_eq!(table.pass(), None);
+    }
+}

@@ -232,6 +232,38 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri shows no files of the system")]
+    fn what_is_said_of_this_machine_and_thread_is_what_its_files_say() {
+        let machine = machine();
+        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+        assert!(machine.starts_with(&boot) && machine[boot.len()..].starts_with("pid:["), "{machine}");
+        let task = std::thread::spawn(|| (own_task(), fs::read_link("/proc/thread-self").unwrap())).join().unwrap();
+        assert!(task.1.ends_with(task.0.to_string()), "{task:?}");
+        assert_ne!(task.0, own_task());
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri binds no threads")]
+    fn a_thread_is_bound_to_one_core_and_set_free_again() {
+        let free = allowed().expect("the kernel tells");
+        let all = cores(&free);
+        assert!(!all.is_empty());
+        std::thread::spawn(move || {
+            for rank in 0..=all.len() {
+                bind(Some(rank));
+                assert_eq!(of_thread(0).map(|set| cores(&set)), Some(vec![all[rank % all.len()]]));
+            }
+            bind(None);
+            assert_eq!(of_thread(0).map(|set| cores(&set)), Some(all.clone()));
+            step_aside();
+            assert_eq!(of_thread(0).map(|set| cores(&set)), Some(all));
+        })
+        .join()
+        .unwrap();
+        assert!(of_thread(i32::MAX).is_none(), "there is no such thread");
+    }
+
+    #[test]
     fn one_that_only_waits_to_be_waited_for_is_not_alive() {
         let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
         let pid = child.id().cast_signed();

@@ -220,3 +220,60 @@ pub(crate) fn host_name() -> String {
     let len = name.iter().position(|&byte| byte == 0).unwrap_or(0);
     if code == 0 { String::from_utf8_lossy(&name[..len]).into_owned() } else { String::new() }
 }
+
+#[cfg(all(test, target_os = "linux", not(miri)))]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// The signals that the calling thread holds back, as the system shows them.
+    fn held_back() -> u64 {
+        let status = fs::read_to_string("/proc/thread-self/status").unwrap();
+        let signals = status.lines().find_map(|line| line.strip_prefix("SigBlk:")).expect("Linux shows them");
+        u64::from_str_radix(signals.trim(), 16).unwrap()
+    }
+
+    #[test]
+    fn no_signal_comes_meanwhile_and_those_of_before_come_again() {
+        let before = held_back();
+        let meanwhile = without_signals(held_back);
+        for signal in [libc::SIGTERM, libc::SIGUSR1, libc::SIGINT] {
+            assert!(meanwhile & 1 << (signal - 1) > 0, "{meanwhile:x}");
+        }
+        assert_eq!(held_back(), before);
+    }
+
+    #[test]
+    fn this_host_and_user_are_those_that_the_system_shows() {
+        assert_eq!(host_name(), fs::read_to_string("/proc/sys/kernel/hostname").unwrap().trim_end());
+        let user = std::os::unix::fs::MetadataExt::uid(&fs::metadata("/proc/self").unwrap());
+        assert_eq!(is_root(), user == 0);
+    }
+
+    /// How many bytes of these addresses are mapped.
+    fn mapped(start: usize, end: usize) -> usize {
+        let maps = fs::read_to_string("/proc/self/maps").unwrap();
+        let address = |text: &str| usize::from_str_radix(text, 16).unwrap();
+        let ranges = maps.lines().map(|line| line.split([' ', '-']).take(2).map(address).collect::<Vec<_>>());
+        ranges.map(|range| range[1].min(end).saturating_sub(range[0].max(start))).sum()
+    }
+
+    #[test]
+    fn what_is_mapped_begins_on_the_border_and_the_rest_goes_back() {
+        const PAGE: usize = 4096;
+        const BORDER: usize = 1 << 24;
+        // So wide that nothing else lies in between.
+        let (len, border) = (3 * PAGE, BORDER);
+        let start = map(len, border).expect("there is so much memory");
+        let address = start.addr().get();
+        assert!(address.is_multiple_of(border));
+        assert_eq!(mapped(address, address + len), len);
+        // SAFETY: so many bytes are mapped.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), len) };
+        assert!(bytes.iter().all(|&byte| byte == 0));
+        bytes.fill(7);
+        // SAFETY: it was mapped so, and is not used any more.
+        unsafe { unmap(start, len, border) };
+        assert!(map(usize::MAX - PAGE, border).is_none() && map(usize::MAX / 4, border).is_none());
+    }
+}

@@ -209,3 +209,47 @@ impl MailState {
         Self { mail, found: 0, pairs, count: 0, entered_count: 0, has_sum: true }
     }
 }
+
+#[cfg(all(test, not(loom), not(shuttle)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cards_come_in_order_and_are_written_again_when_they_were_read() {
+        let (all, mut read) = (LetterBox::new(2), 0);
+        let bytes = |number: u64, len: usize| (0..len).map(|at| (number as usize * 31 + at) as u8).collect::<Vec<_>>();
+        let (mut sent, mut taken) = (0, 0);
+        for round in 0..10 {
+            while all.write_card(1, sent, &mut read, 5 + sent, &bytes(sent, 3 * sent as usize % (CARD + 1))) {
+                sent += 1;
+            }
+            assert_eq!(sent, taken + RING, "round {round}");
+            assert_eq!(all.card(1, taken, 6 + taken), None, "another letter comes first");
+            for _ in 0..=round % RING {
+                let len = all.card(1, taken, 5 + taken).expect("it was written");
+                let mut into = vec![9; 2];
+                into.clear();
+                all.take_card(1, taken, len, &mut into);
+                assert_eq!(into, bytes(taken, 3 * taken as usize % (CARD + 1)));
+                taken += 1;
+            }
+        }
+        assert_eq!(all.card(0, 0, 5), None, "the other has written none");
+    }
+
+    #[test]
+    fn what_is_too_long_for_a_card_or_comes_from_too_many_goes_into_the_box() {
+        let (few, many) = (LetterBox::new(CARDS_UP_TO), LetterBox::new(CARDS_UP_TO + 1));
+        assert!(!few.write_card(0, 0, &mut 0, 1, &[7; CARD + 1]));
+        assert!(few.write_card(CARDS_UP_TO - 1, 0, &mut 0, 1, &[7; CARD]));
+        assert_eq!(few.card(CARDS_UP_TO - 1, 0, 1), Some(CARD));
+        assert!(!many.write_card(0, 0, &mut 0, 1, &[]));
+        assert_eq!(many.card(0, 0, 1), None);
+        assert!(!few.has_more_than(0));
+        few.put((3, 1, Tray::default()));
+        assert!(few.has_more_than(0) && !few.has_more_than(1));
+        let mut into = VecDeque::new();
+        few.empty_into(&mut into);
+        assert_eq!(into.iter().map(|(from, number, _)| (*from, *number)).collect::<Vec<_>>(), [(3, 1)]);
+    }
+}

@@ -104,6 +104,22 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri shows no files of the system")]
+    fn every_limit_that_the_system_has_is_looked_at() {
+        let limits = limits(1000, 900);
+        for what in ["threads-max", "pid_max", "max_map_count", "the memory of this machine"] {
+            let found = limits.iter().find(|limit| limit.what.contains(what));
+            let room = found.unwrap_or_else(|| panic!("{what} is missing")).room;
+            assert!(room > 0 && room < 1 << 40, "{what} leaves room for {room}");
+        }
+        assert_eq!(limits.iter().any(|limit| limit.what.contains("ulimit -u")), !crate::system::is_root());
+        // A stack and its guard are two mappings; what there is already counts as well.
+        let mappings = number("/proc/sys/vm/max_map_count").expect("Linux has it");
+        let room = limits.iter().find(|limit| limit.what.contains("max_map_count")).map(|limit| limit.room);
+        assert!(room.is_some_and(|room| room < mappings / 2 && room > mappings / 4), "{room:?} of {mappings}");
+    }
+
+    #[test]
     fn cgroups_of_both_versions_are_found_with_those_around_them() {
         assert_eq!(cgroups("0::/a/b\n"), ["/sys/fs/cgroup", "/sys/fs/cgroup/a", "/sys/fs/cgroup/a/b"]);
         assert_eq!(cgroups("4:memory:/x\n8:pids:/y\n"), ["/sys/fs/cgroup/pids", "/sys/fs/cgroup/pids/y"]);

@@ -30,7 +30,7 @@ use super::{
     fingerprint::type_hash,
     record::{Address, Tag, damaged},
     touches,
-    watch::{Clash, How, Words, permutes},
+    watch::{Clash, How, Words},
 };
 use crate::error::{Error, ErrorKind, Result};
 use fabric::{Meld, Melded, Use};
@@ -97,8 +97,8 @@ impl Core {
 fn say(clash: &Clash, first: &Words, second: &Words) -> String {
     let Clash { what, how: [how, its_how], parties: [one, other] } = clash;
     let (rank, its_rank) = (one.rank, other.rank);
-    let is_permutation =
-        permutes(one.note) && permutes(other.note) && (&first.site, first.before) == (&second.site, second.before);
+    // Permutations alone have sources.
+    let is_permutation = (&first.site, first.before) == (&second.site, second.before);
     if let (true, Some(source), Some(its_source)) = (is_permutation, first.source, second.source) {
         return format!(
             "{what} was named twice by a permutation, for element {source} of rank {rank} and for element {its_source} \

@@ -185,6 +185,7 @@ mod tests {
             weigh(&Shape::Line { ends: (0.0, 0.0), name: text.clone() }, usize::MAX),
             weigh(&Shape::Path(vec![vec![0; 250]; 2]), usize::MAX),
             weigh(&BTreeMap::from([(1u8, text.clone())]), usize::MAX),
+            weigh(&BTreeMap::from([(text.clone(), 1u8)]), usize::MAX),
             weigh(&[text.clone().into_boxed_str()], usize::MAX),
         ];
         assert!(sums.iter().all(|sum| (1000..1200).contains(sum)), "{sums:?}");

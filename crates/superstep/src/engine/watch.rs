@@ -130,3 +130,47 @@ pub(super) struct Words {
     /// How many permutations it has made in the step before: two calls of one line are two permutations.
     pub(super) before: usize,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(watch: &Watch, note: u32, at: (usize, usize)) -> Words {
+        watch.words(&Party { rank: 0, note, at })
+    }
+
+    #[test]
+    fn calls_that_follow_each_other_on_one_line_are_one_note() {
+        let (watch, first, second) = (Watch::default(), Location::caller(), here());
+        assert_eq!([first, first, second, first].map(|site| watch.note(site)), [1, 1, 2, 3]);
+        assert_eq!(words(&watch, 2, (0, 0)), Words { site: place(second), source: None, before: 0 });
+        assert_eq!(words(&watch, 3, (0, 0)).site, place(first));
+        for unknown in [0, 4, u32::MAX] {
+            assert_eq!(words(&watch, unknown, (0, 0)).site, "an unknown place");
+        }
+        watch.clear();
+        assert_eq!(watch.note(second), 1);
+    }
+
+    #[test]
+    fn each_permutation_is_a_note_and_knows_its_elements() {
+        let (watch, site) = (Watch::default(), Location::caller());
+        assert_eq!(watch.note(site), 1);
+        let permutations = [vec![vec![7, 8], vec![9]], vec![vec![5]]].map(|lanes| watch.note_permutation(site, lanes));
+        assert_eq!(permutations, [2 | PERMUTES, 3 | PERMUTES]);
+        assert!(permutations.into_iter().all(permutes) && !permutes(1));
+        // What follows on its line is none.
+        assert_eq!(watch.note(site), 4);
+        let of = |note: u32, at| (words(&watch, note, at).source, words(&watch, note, at).before);
+        assert_eq!(of(permutations[0], (0, 1)), (Some(8), 0));
+        assert_eq!(of(permutations[0], (1, 0)), (Some(9), 0));
+        assert_eq!(of(permutations[0], (1, 1)), (None, 0));
+        assert_eq!(of(permutations[1], (0, 0)), (Some(5), 1));
+        assert_eq!(of(4, (0, 0)), (None, 2));
+    }
+
+    #[track_caller]
+    fn here() -> &'static Location<'static> {
+        Location::caller()
+    }
+}

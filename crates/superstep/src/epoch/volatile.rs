@@ -385,3 +385,21 @@ impl<T: Element> Deed for Change<T> {
 
 /// An access counts as so many requests when it comes to looking for those of others.
 const LOAD: u32 = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owner_is_found_by_its_new_rank_until_it_leaves() {
+        let owner = Owner { rank: Cell::new(2), has_left: Cell::new(false), what: "volatile".to_owned() };
+        assert_eq!(Tenant::describe(&owner), "volatile");
+        owner.renumber(&[0, 2, 3]);
+        assert_eq!((owner.rank.get(), owner.has_left.get()), (1, false));
+        owner.renumber(&[0, 2]);
+        assert_eq!((owner.rank.get(), owner.has_left.get()), (1, true));
+        // Whoever has its rank now is another one.
+        owner.renumber(&[1]);
+        assert_eq!((owner.rank.get(), owner.has_left.get()), (1, true));
+    }
+}

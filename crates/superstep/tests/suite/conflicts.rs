@@ -77,6 +77,25 @@ fn every_verb_that_writes_without_an_operator_is_seen_whatever_the_values() {
     });
 }
 
+/// Writes that follow each other in memory are told apart where they were made on two lines.
+#[test]
+fn of_rows_that_were_written_on_several_lines_the_right_one_is_named() {
+    checked(&[2, 3, 4], |g| {
+        let a = g.array_with::<u64, _, 2>([8, 64], Block::new());
+        let line = line!();
+        let error = conflict(g, &["element 64 of the array"], |s| {
+            if s.rank() == 0 {
+                s.update(&a, (0..1, ..), &[1; 64]);
+                s.update(&a, (1..2, ..), &[2; 64]);
+                s.update(&a, (2..3, ..), &[3; 64]);
+            } else if s.rank() == 1 {
+                s.update(&a, (1..2, ..), &[4; 64]);
+            }
+        });
+        check(&error, ErrorKind::Conflict, &[&at(line + 4), &at(line + 7)]);
+    });
+}
+
 #[test]
 fn long_writes_are_seen_and_leave_the_array_as_it_was() {
     checked(&[2, 3, 4], |g| {

@@ -297,6 +297,23 @@ fn a_poll_at_the_bound_of_nesting_is_an_error_if_something_waits() {
     });
 }
 
+/// X3: at the bound of nesting, who waits for nothing that is there waits in vain, and is not too deep.
+#[test]
+fn waiting_at_the_bound_of_nesting_for_what_nobody_sends_is_a_deadlock() {
+    on_sizes(&[1, 2, 3], |g| {
+        let object = g.object(0);
+        let error = g
+            .try_epoch_with(Tuning::new().nesting(1), |e| {
+                if e.rank() == 0 {
+                    e.call(e.size() - 1, &object, (), |_, e, ()| e.wait_one());
+                }
+            })
+            .unwrap_err();
+        check(&error, ErrorKind::Deadlock, &["waits for a request"]);
+        is_everybodys(g, &error);
+    });
+}
+
 /// X3: who looks for what a method should have done hears that it has failed, wherever it looks.
 #[test]
 fn a_processor_that_polls_hears_that_a_method_has_panicked() {

@@ -137,12 +137,11 @@ impl<T: Element> Transit<T> {
             let size = lent.range.len() * size_of::<T>();
             lent.is_carried = !shares && carries && size >= long_bytes();
             outbox.carries |= lent.is_carried;
-            let what = match (shares, lent.is_carried) {
-                (true, _) => word::PUT,
-                (false, true) => word::PUT_CARRIED,
-                (false, false) => word::PUT_DATA,
+            let (what, length) = match (shares, lent.is_carried) {
+                (true, _) => (word::PUT, 0),
+                (false, true) => (word::PUT_CARRIED, 0),
+                (false, false) => (word::PUT_DATA, size),
             };
-            let length = if what == word::PUT_DATA { size } else { 0 };
             outbox.push_sized(lent.to, Address::Tenant(lent.target), Tag::Notice, 48 + length, |out| {
                 let (start, len) = (lent.range.start as u64, lent.range.len() as u64);
                 out.put([what, u64::from(number), start, len, lent.at as u64, lent.issue]);

@@ -79,6 +79,14 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
+    fn a_set_takes_a_word_for_64_offsets() {
+        let mut bits = Bits::default();
+        assert_eq!(bits.bytes(), 0);
+        bits.insert(0..640);
+        assert!((80..=160).contains(&bits.bytes()), "{}", bits.bytes());
+    }
+
+    #[test]
     fn sets_of_offsets_are_sets() {
         let (mut bits, mut twin) = (Bits::default(), BTreeSet::new());
         let mut state = 7_u64;
