@@ -31,7 +31,7 @@ SUPERSTEP_LAUNCHER, SUPERSTEP_FABRIC and SUPERSTEP_THREADS stand for options tha
 told which MPI it starts, set SLURM_MPI_TYPE, to pmix or pmi2 for example.")]
 pub(crate) struct Options {
     /// Use so many processors in all.
-    #[arg(short = 'n', value_name = "P", value_parser = at_least_one)]
+    #[arg(short = 'n', long, value_name = "P", value_parser = at_least_one)]
     pub(super) procs: usize,
     /// Let each process have so many of them as threads, instead of one; P must be divisible by it.
     #[arg(long, value_name = "T", value_parser = at_least_one)]

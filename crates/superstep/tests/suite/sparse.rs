@@ -254,7 +254,7 @@ fn arrays_that_lie_otherwise_and_indices_that_are_not_there_are_refused() {
         let a = g.sparse(&x, &x, &[(0, 1, 1)], Any);
         a.spmv(g, &x, &y);
     });
-    fails(ErrorKind::BadDistribution, "does not fit", &|g| {
+    fails(ErrorKind::BadDistribution, "does not lie like the columns of the matrix", &|g| {
         let (x, y) = (g.array::<u8, Block>(4), g.array::<u8, Block>(5));
         let a = g.sparse(&x, &x, &[(0, 1, 1)], Any);
         a.spmv(g, &y, &x);

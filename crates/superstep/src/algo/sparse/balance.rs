@@ -149,6 +149,7 @@ impl<T: Element, D: Distribution, E: Distribution> Sparse<T, D, E> {
         let site = Location::caller();
         self.pattern.check_group(g, "matrix", site);
         self.pattern.check_rows(rows, site).unwrap_or_else(|error| error.raise());
+        self.pattern.check_columns(columns, site).unwrap_or_else(|error| error.raise());
         let to = g.step(|s| s.read_by(columns, self.plan(), Vec::new(), site).unwrap_or_else(|error| error.raise()));
         let mut all = Vec::with_capacity(self.values.len());
         for (&row, entries) in rows.local().iter().zip(self.pattern.rows()) {

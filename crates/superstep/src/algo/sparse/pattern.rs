@@ -80,4 +80,10 @@ impl<D: Distribution, E: Distribution> Pattern<D, E> {
         self.plan.check_alike(array, site)?;
         array.check_layout(self.layout, "the rows of the matrix", site)
     }
+
+    /// Refuses an array that has no element for each column, where the column is.
+    pub(super) fn check_columns<A: Element>(&self, array: &Array<A, E>, site: &Location<'_>) -> Result {
+        self.plan.check_alike(array, site)?;
+        self.plan.check_like(array, "the columns of the matrix", site)
+    }
 }

@@ -43,6 +43,7 @@ impl<T: Element, D: Distribution, E: Distribution> Sparse<T, D, E> {
     {
         let site = Location::caller();
         self.pattern.check_group(g, "matrix", site);
+        self.pattern.check_columns(x, site).unwrap_or_else(|error| error.raise());
         self.pattern.check_rows(y, site).unwrap_or_else(|error| error.raise());
         let room = self.room.take();
         let x = g.step(|s| {
@@ -185,6 +186,7 @@ impl<T: Element, D: Distribution, E: Distribution> Sparse<T, D, E> {
     where
         Sum: Combine<T>,
     {
+        self.pattern.check_columns(y, site).unwrap_or_else(|error| error.raise());
         // Whoever holds a borrow hears of it here, and not from within the step.
         drop(y.local_mut());
         g.step(|s| {

@@ -338,11 +338,13 @@ impl<T: Element, D: Distribution, const N: usize> Array<T, D, N> {
 
     /// Refuses an array that does not lie as the number says, and so not like `what`.
     pub(crate) fn check_layout(&self, layout: u64, what: &str, site: &Location<'_>) -> Result {
-        if self.layout() == layout {
-            return Ok(());
-        }
+        if self.layout() == layout { Ok(()) } else { Err(self.lies_otherwise(what, site)) }
+    }
+
+    /// The error where it should lie like something.
+    pub(super) fn lies_otherwise(&self, what: &str, site: &Location<'_>) -> Error {
         let what = format!("an array that does not lie like {what}");
-        Err(self.core.error_of(ErrorKind::BadDistribution, what, &*self.part, site))
+        self.core.error_of(ErrorKind::BadDistribution, what, &*self.part, site)
     }
 
     /// How it lies.

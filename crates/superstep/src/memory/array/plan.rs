@@ -222,11 +222,20 @@ impl<D: Distribution, const N: usize> Plan<D, N> {
     pub(super) fn check<T: Element>(&self, core: &Core, a: &Array<T, D, N>, site: &Location<'_>) -> Result {
         a.check_whole(core, site)?;
         self.check_group(core, "plan", site)?;
-        if self.shape == a.shape && self.terms == a.part.terms {
+        if self.fits(a) {
             return Ok(());
         }
         let what = format!("the {} does not fit; make another one for this array", self.part.describe());
         Err(core.error_of(ErrorKind::BadDistribution, what, &*a.part, site))
+    }
+
+    fn fits<T: Element>(&self, a: &Array<T, D, N>) -> bool {
+        self.shape == a.shape && self.terms == a.part.terms
+    }
+
+    /// Refuses an array that lies otherwise than the one that the plan was made for, which is `what`.
+    pub(crate) fn check_like<T: Element>(&self, a: &Array<T, D, N>, what: &str, site: &Location<'_>) -> Result {
+        if self.fits(a) { Ok(()) } else { Err(a.lies_otherwise(what, site)) }
     }
 
     /// Refuses a group that did not make the plan, and one that has lost a member since; `what` has the plan.
