@@ -39,3 +39,24 @@ impl Pile {
         Some((source, first))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::{Packet, Stamp, Tag};
+
+    #[test]
+    fn sources_are_in_order_and_so_are_the_packets_of_each() {
+        let mut pile = Pile::default();
+        for (meeting, from) in [(1, 5), (2, 3), (3, 5), (4, 9), (5, 4), (6, 3)] {
+            let stamp = Stamp { circle: 0, meeting, tag: Tag::Letter };
+            let packet = Packet { stamp, tray: crate::Tray::default() };
+            pile.add(from, Sent { packet, arrives: 0.0, spoiled: None });
+        }
+        assert_eq!((pile.sources(), pile.sources.clone()), (4, vec![3, 4, 5, 9]));
+        assert!(pile.take(4).is_none());
+        let mut take = |place| pile.take(place).map(|(from, sent)| (from, sent.packet.stamp.meeting));
+        assert_eq!([2, 0, 1, 1, 0, 0].map(&mut take), [(5, 1), (3, 2), (4, 5), (5, 3), (3, 6), (9, 4)].map(Some));
+        assert_eq!(pile.sources(), 0);
+    }
+}

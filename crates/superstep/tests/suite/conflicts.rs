@@ -221,7 +221,8 @@ fn puts_of_two_ranks_that_overlap_are_named_with_what_they_both_write() {
         };
         let (by, its_by) = (format!("by rank 0 {}", at(line + 2)), format!("by rank 1 {}", at(line + 3)));
         let what = format!("elements 7 to 9 of what rank {last} has of the area of u16");
-        conflict(g, &[&what, "were written", &by, &its_by], put);
+        let advice = "; write to different places, or in different steps";
+        conflict(g, &[&what, "were written", &by, &its_by, advice], put);
         assert!(area.local().iter().all(|&value| value == 9));
         // One that reaches far, and one that lies in it, with others between them.
         conflict(g, &["element 15 of what rank 0 has"], |s| match s.rank() {
@@ -296,7 +297,8 @@ fn a_transfer_over_what_is_read_is_a_conflict_and_a_put_is_none() {
         };
         let (by, its_by) =
             (format!("written without a copy by rank 0 {}", at(line + 2)), format!("read by rank 1 {}", at(line + 3)));
-        conflict(g, &["elements 12 to 13 of what rank 1 has", &by, &its_by], over_get);
+        let advice = "; read and write in different steps, or write with a copy";
+        conflict(g, &["elements 12 to 13 of what rank 1 has", &by, &its_by, advice], over_get);
         conflict(g, &["element 5 of what rank 0 has", "read by rank 1"], |s| match s.rank() {
             0 => s.hp_get(1, &other, 0..6, &area, 0),
             1 => s.hp_get(0, &area, 5..9, &other, 10),

@@ -2,6 +2,7 @@
 
 use crate::{SEVERAL, SIZES, everywhere, on_sizes};
 use serde::{Deserialize, Serialize};
+use std::{cell::Cell, rc::Rc};
 use superstep::{Epoch, Handle, Object, Sum, Tuning};
 
 /// Settings from one request per letter to all of them in one.
@@ -379,5 +380,29 @@ fn wait_one_returns_at_once_for_what_has_run() {
             }
             assert_eq!(count.with(|count| *count), 3);
         });
+    });
+}
+
+/// What an object holds is dropped when the object is, within a boundary; and a handle that it held is, by and by, too.
+#[test]
+fn an_object_that_holds_an_object_takes_it_along() {
+    struct Told(Rc<Cell<u32>>);
+    impl Drop for Told {
+        fn drop(&mut self) {
+            self.0.set(self.0.get() + 1);
+        }
+    }
+    on_sizes(&SIZES, |g| {
+        let dropped = Rc::new(Cell::new(0));
+        let inner = g.object(Told(Rc::clone(&dropped)));
+        let outer = g.object(inner);
+        g.step(|_| ());
+        assert_eq!(dropped.get(), 0);
+        drop(outer);
+        // Nobody asks these for anything.
+        for _ in 0..4 {
+            g.step(|_| ());
+        }
+        assert_eq!(dropped.get(), 1);
     });
 }

@@ -33,6 +33,10 @@ fn all_indices<const N: usize>(shape: [usize; N]) -> Vec<[usize; N]> {
 /// Each element has one owner, which can write and read it; all can, once it is coherent.
 fn is_whole<const N: usize>(g: &mut Group, shape: [usize; N], block: [usize; N]) {
     let a = filled(g, shape, block);
+    // No block is larger than the array.
+    let mut block = block;
+    block.iter_mut().zip(shape).for_each(|(block, extent)| *block = (*block).min(extent.max(1)));
+    assert_eq!((a.shape(), a.block()), (shape, block));
     let mine: BTreeSet<[usize; N]> = a.indices().collect();
     for at in all_indices(shape) {
         assert_eq!(a.is_owned(at), mine.contains(&at), "{at:?} of {a:?}");
