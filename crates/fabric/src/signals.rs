@@ -79,3 +79,38 @@ impl Drop for Listening {
         }
     }
 }
+
+#[cfg(all(test, target_os = "linux", not(miri)))]
+mod tests {
+    use super::*;
+    use std::{process::Command, thread::yield_now};
+
+    fn send(signal: &str) {
+        let sent = Command::new("kill").args([signal, &std::process::id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// No other test of this program sends signals to it.
+    #[test]
+    fn signals_are_counted_until_a_save_is_made() {
+        let mut first = Listening::new();
+        assert_eq!(first.asked(), [0, 0]);
+        send("-USR1");
+        while first.asked() == [0, 0] {
+            yield_now();
+        }
+        assert_eq!(first.asked(), [1, 0]);
+        // Whoever begins to listen later was not asked.
+        let second = Listening::new();
+        assert_eq!(second.asked(), [0, 0]);
+        first.saved();
+        assert_eq!(first.asked(), [0, 0]);
+        send("-TERM");
+        while second.asked() == [0, 0] {
+            yield_now();
+        }
+        assert_eq!((first.asked(), second.asked()), ([0, 1], [0, 1]));
+        first.saved();
+        assert_eq!(first.asked(), [0, 1], "a save is no end");
+    }
+}

@@ -336,7 +336,7 @@ impl<L: Link> Mail for MessageCircle<L> {
             return Ok(Some(self.route.stations[self.route.station].first + neighbour));
         }
         let stamp = self.route.stamp(Tag::Letter, 0);
-        let received = self.route.mailroom().try_receive(stamp, None);
+        let received = self.route.mailroom().try_receive(stamp);
         let Some((from, tray)) = self.tell(received)? else {
             self.counting.has_looked = true;
             return Ok(None);

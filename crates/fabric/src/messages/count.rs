@@ -86,7 +86,7 @@ impl Counting {
         let found = if std::mem::take(&mut self.has_looked) {
             route.mailroom().kept.take(stamp, None)
         } else {
-            route.mailroom().try_receive(stamp, None)?
+            route.mailroom().try_receive(stamp)?
         };
         let Some((from, tray)) = found else { return Ok(None) };
         let mut reader = Reader::new(&tray.bytes);

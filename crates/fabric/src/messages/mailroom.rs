@@ -109,13 +109,13 @@ impl<L: Link> Mailroom<L> {
         })
     }
 
-    /// The next packet with this stamp, from `from` if that is said, if one has come.
-    pub(super) fn try_receive(&mut self, stamp: Stamp, from: Option<usize>) -> Result<Option<(usize, Tray)>, Failure> {
-        if let Some(found) = self.kept.take(stamp, from) {
+    /// The next packet with this stamp, if one has come.
+    pub(super) fn try_receive(&mut self, stamp: Stamp) -> Result<Option<(usize, Tray)>, Failure> {
+        if let Some(found) = self.kept.take(stamp, None) {
             return Ok(Some(found));
         }
         while let Some((source, packet)) = self.link.try_receive()? {
-            if packet.stamp == stamp && from.is_none_or(|from| from == source) {
+            if packet.stamp == stamp {
                 return Ok(Some((source, packet.tray)));
             }
             self.kept.add(source, packet);

@@ -8,7 +8,8 @@ use crate::memory::{HUGE, LINE};
 fn a_region_starts_as_zeros_on_its_own_cache_lines() {
     for len in [0, 1, 1000, if cfg!(miri) { 2000 } else { HUGE / 8 + 1 }] {
         let region = Region::<u64>::new(len);
-        assert_eq!(region.len(), len);
+        assert_eq!((region.len(), region.is_empty()), (len, len == 0));
+        assert_eq!((region.reach().len(), region.reach().is_empty()), (len, len == 0));
         assert!(region.as_slice().iter().all(|&x| x == 0));
         assert!(len == 0 || region.as_slice().as_ptr().addr().is_multiple_of(LINE));
     }

@@ -81,7 +81,8 @@ impl LetterBox {
     /// The box of one of `size` members.
     pub(super) fn new(size: usize) -> Self {
         // Loom limits the number of atomics, and only models with two members use rings.
-        let rings = if size > CARDS_UP_TO || (cfg!(loom) && size > 2) { 0 } else { size };
+        let most = if cfg!(loom) { 2 } else { CARDS_UP_TO };
+        let rings = if size > most { 0 } else { size };
         Self {
             came: Padded(AtomicU64::new(0)),
             mail: Padded(Mutex::new(VecDeque::new())),

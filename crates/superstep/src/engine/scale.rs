@@ -194,6 +194,18 @@ mod tests {
     }
 
     #[test]
+    fn bytes_count_and_nothing_is_written_for_people() {
+        struct Bytes(usize);
+        impl Serialize for Bytes {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                assert!(!serializer.is_human_readable());
+                serializer.serialize_bytes(&vec![7; self.0])
+            }
+        }
+        assert_eq!(weigh(&Bytes(1000), usize::MAX) - weigh(&Bytes(0), usize::MAX), 1000);
+    }
+
+    #[test]
     fn counting_ends_where_there_is_enough() {
         let many = vec![String::from("word"); 1_000_000];
         assert!((500..600).contains(&weigh(&many, 500)));

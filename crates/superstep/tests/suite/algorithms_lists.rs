@@ -206,7 +206,7 @@ fn what_is_mapped_lies_as_it_did() {
         let sheet = g.array_with::<usize, _, 2>([5, 7], Tiles([2, 3]));
         sheet.forall_mut_in((.., ..), |[i, j], x| *x = 10 * i + j);
         let rows = g.array_with::<usize, _, 2>([5, 7], Block::new());
-        rows.forall_mut_in((.., ..), |[i, j], x| *x = 100 * (10 * i + j));
+        rows.forall_mut_in([0..5, 0..7], |[i, j], x| *x = 100 * (10 * i + j));
         let out = algorithms::zip_map(g, &sheet, &rows, |x, y| [*x, *y]);
         assert_eq!(algorithms::count(g, &out, |[x, y]| 100 * x == *y), 35);
     });

@@ -151,3 +151,37 @@ fn long_writes_are_committed_in_their_turn() {
         assert_eq!(all(g, &b), expected);
     });
 }
+
+/// A4: what a builder is extended by counts as what is pushed, in any distribution.
+#[test]
+fn builders_are_extended_like_any_collection() {
+    fn claim<D: Distribution>(g: &mut Group, distribution: D) {
+        let a = g.array_with::<u64, _, 1>([40], distribution);
+        let (p, me) = (g.size() as u64, g.rank());
+        g.step(|s| {
+            s.scatterer(&a, Sum).extend((0..40).filter(|i| i % 2 == 1).map(|i| (i, i as u64)));
+            s.scatterer_one(&a, 100, Sum).extend([3, 4, 4]);
+        });
+        let expected = |i: usize| {
+            let odd = if i % 2 == 1 { i as u64 } else { 0 };
+            p * (odd + [0, 0, 0, 100, 200].get(i).copied().unwrap_or(0))
+        };
+        let wanted: Vec<usize> = (0..100).map(|i| (7 * i + me) % 40).collect();
+        let (pushed, extended) = g.step(|s| {
+            let (mut pushed, mut extended) = (s.gatherer(&a), s.gatherer(&a));
+            wanted.iter().for_each(|&i| pushed.push(i));
+            extended.extend(wanted.iter().copied());
+            (pushed.finish(), extended.finish())
+        });
+        let found: Vec<u64> = wanted.iter().map(|&i| expected(i)).collect();
+        assert_eq!((&pushed, &extended), (&found, &found), "{a:?}");
+    }
+    everywhere(|g| {
+        let p = g.size();
+        claim(g, Block::new());
+        claim(g, Cyclic::new());
+        claim(g, BlockCyclic::new(3));
+        claim(g, uneven(40, p));
+        claim(g, Tiles([4]));
+    });
+}

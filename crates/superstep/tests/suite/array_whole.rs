@@ -184,6 +184,22 @@ fn whole_array_verbs_refuse_what_does_not_fit() {
         // Half a permutation is none.
         assert_eq!(outcome.is_err(), g.size() > 1);
         assert_eq!(all(g, &a), expected(4));
+        // Nor is one of several stretches, of which the last is wrong.
+        let (long, to) = (g.array_with([24], BlockCyclic::new(2)), g.array_with([24], BlockCyclic::new(2)));
+        long.forall_mut(|i, x| *x = i as u64);
+        to.forall_mut(|i, place| *place = if i == 23 { 99 } else { 23 - i });
+        let owner = to.owner(23);
+        let outcome = g.try_step(|s| {
+            let outcome = s.try_permute(&long, &long, &to);
+            assert_eq!(outcome.is_err(), s.rank() == owner);
+            // Whoever was refused goes on in its step.
+            if outcome.is_err() {
+                s.update(&long, 0..1, &[70]);
+            }
+        });
+        assert_eq!(outcome.is_err(), g.size() > 1);
+        let first = if g.size() > 1 { 0 } else { 70 };
+        assert_eq!(all(g, &long), (0..24).map(|i| if i == 0 { first } else { i }).collect::<Vec<_>>());
         let outcome = g.try_step(|s| {
             let outcome = s.try_scatter_from(0, &a, Some(&[1, 2]));
             assert_eq!(outcome.err().map(|error| error.kind()), (s.rank() == 0).then_some(ErrorKind::BadLength));

@@ -1,6 +1,6 @@
 //! Paged arrays: access by global index, pages, and slices (C1, C4).
 
-use crate::{check, everywhere, failing, on_sizes};
+use crate::{check, everywhere, failing, leaving::inside, on_sizes};
 use std::collections::BTreeSet;
 use superstep::{ErrorKind, Group, Paged, strided};
 
@@ -147,6 +147,7 @@ fn slices_and_sections_are_the_same_elements() {
         let backwards: Vec<u64> = row.iter().rev().step_by(3).copied().collect();
         assert_eq!(a.read_section((3 * me + 1..3 * me + 2, strided(.., -3))), backwards);
         a.row_mut(3 * me).fill(1);
+        assert_eq!(*a.row_mut(3 * me), [1; 10]);
         a.run_mut([3 * me, 8], 2).fill(2);
         a.write_section((3 * me + 1..3 * me + 3, 0..2), &[3, 4, 5, 6]);
         let mut tile = vec![9];
@@ -281,6 +282,27 @@ fn one_processor_gets_all_of_an_array() {
         comes_whole(g, [0, 5], [2, 2]);
         comes_whole(g, [1], [100]);
     });
+}
+
+/// C4 and G6: what has left with its owner cannot be brought, and nobody misses one who owned nothing.
+#[test]
+fn what_has_left_with_its_owner_is_brought_to_nobody() {
+    fn claim(g: &mut Group, extent: usize) {
+        let (p, me) = (g.size(), g.rank());
+        inside(g, |sub| {
+            let a = filled(sub, [extent], [1]);
+            if me < p - 1 {
+                let whole = sub.step(|s| s.gather_to(0, &a));
+                assert_eq!(whole, (me == 0).then(|| (0..extent).map(|i| value([i])).collect()));
+            }
+        });
+    }
+    on_sizes(&[2, 3, 7], |g| claim(g, g.size() - 1));
+    failing(
+        &[2, 3, 7],
+        |g| claim(g, g.size()),
+        |_, error| check(&error, ErrorKind::Departed, &["left the group with its part of paged array", file!()]),
+    );
 }
 
 /// X1 and X2: what cannot be brought is refused, and different roots are a divergence.

@@ -3,7 +3,7 @@
 use super::{access::Paged, layout::Layout};
 use crate::{
     engine::{Address, AsElements, Codec, Core, Element, Item, Payload, Pending, Step, Tag, damaged, hash_numbers},
-    error::{Error, ErrorKind, Result},
+    error::{Error, ErrorKind, Result, place},
     memory::whole::Whole,
 };
 use std::{any::Any, ops::Range, panic::Location};
@@ -16,11 +16,12 @@ struct Bring<T, const N: usize> {
     parts: Vec<Option<Vec<T>>>,
     layout: Layout<N>,
     all: Option<Vec<T>>,
+    site: &'static Location<'static>,
 }
 
 impl<T, const N: usize> Bring<T, N> {
     fn departed(&self, rank: usize) -> Error {
-        let message = format!("rank {rank} left the group with its part of {}", self.words);
+        let message = format!("rank {rank} left the group with its part of {} ({})", self.words, place(self.site));
         Error::new(ErrorKind::Departed, message)
     }
 }
@@ -107,7 +108,7 @@ impl<T: Element, const N: usize> Whole for Paged<T, N> {
         }
         let (number, layout) = (self.core.number, self.part.layout);
         let words = format!("paged array {number}");
-        let item = Bring { root, words, parts, layout, all: None };
+        let item = Bring { root, words, parts, layout, all: None, site };
         let pending = core.place(item, hash_numbers([number.into(), root as u64]));
         let address = Address::Item(pending.item);
         if core.wire.circle().shares(root) {
