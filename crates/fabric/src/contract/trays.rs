@@ -1,6 +1,6 @@
 //! Claims 4 and 8: what is handed over at a meeting.
 
-use super::stage::{Brackets, Stage, word};
+use super::stage::{Brackets, Stage, meet_and_check, word};
 use crate::{
     circle::{Circle, Melded},
     tray::Tray,
@@ -10,6 +10,7 @@ pub(super) fn uphold(stage: &Stage) {
     trays_arrive_with_the_meeting_whole_and_in_order(stage);
     what_was_not_taken_is_gone_after_the_next_meeting(stage);
     an_empty_tray_is_nothing(stage);
+    short_trays_and_contributions_of_any_length_go_together(stage);
     objects_move_by_their_pointer_where_memory_is_shared(stage);
 }
 
@@ -58,6 +59,24 @@ fn trays_arrive_with_the_meeting_whole_and_in_order(stage: &Stage) {
                 let found = take(circle, from).map(|tray| tray.bytes);
                 assert!(found == content(from, me, meeting), "from {from} to {me} at meeting {meeting}");
                 assert!(take(circle, from).is_none(), "a tray was taken twice");
+            }
+        }
+    });
+}
+
+/// Claims 2 and 4: a fabric may send a short tray with a contribution, as long as there is room for both.
+fn short_trays_and_contributions_of_any_length_go_together(stage: &Stage) {
+    stage.run(|circle| {
+        let (me, size) = (circle.rank(), circle.size());
+        let (next, last) = ((me + 1) % size, (me + size - 1) % size);
+        let mut how = Brackets { wants_before: false };
+        for (round, said) in [0, 1, 50, 100, 103, 104, 105].into_iter().enumerate() {
+            for length in [1, 3, 54, 104] {
+                let content = |from: usize| (0..length).map(|at| (at + 3 * from + round) as u8).collect::<Vec<_>>();
+                post(circle, next, content(me));
+                let says = |rank: usize| vec![(rank + length) as u8; said];
+                meet_and_check(circle, &mut how, &mut Melded::default(), says);
+                assert!(take(circle, last).is_some_and(|tray| tray.bytes == content(last)), "{length} beside {said}");
             }
         }
     });

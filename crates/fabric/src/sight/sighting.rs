@@ -214,6 +214,15 @@ pub(crate) fn sightings(processors: usize) -> Arc<[Sighting]> {
 mod tests {
     use super::{super::pen::Pen, *};
 
+    #[test]
+    fn words_that_are_being_written_are_not_read() {
+        let text = SiteText::default();
+        text.write(7, |out| out.write_str("of group 0 (a.rs:1)"));
+        assert_eq!(text.read().as_deref(), Some("of group 0 (a.rs:1)"));
+        text.version.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(text.read(), None);
+    }
+
     /// More places than are kept: each is still told in its own words while it is the last.
     #[test]
     fn every_place_is_told_in_its_own_words() {

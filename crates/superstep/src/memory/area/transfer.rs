@@ -24,8 +24,9 @@ use std::{cell::RefMut, ops::Range};
 /// The first word of a record to an area is where a put goes, or this: data that a transfer waits for.
 pub(super) const STAGED: u64 = u64::MAX;
 
-/// Stands where a reply has the number of its area: no area has this one.
-const STAGED_SECTION: u64 = u64::MAX;
+/// Behind that word: whether it is a section that was set aside, for whoever pulls it, or what one pull asked for.
+const STAGED_SECTION: u64 = 1;
+const STAGED_REPLY: u64 = 0;
 
 /// Data on its way into this processor's part.
 struct Pull<T> {
@@ -101,7 +102,7 @@ pub(super) fn reply_address(reply_to: u64) -> (Address, Vec<u8>) {
         return (Address::Item(reply_to as u32), Vec::new());
     }
     let mut prefix = Vec::new();
-    prefix.put([STAGED, (reply_to & !TO_PULL) >> 32, reply_to & 0xFFFF_FFFF]);
+    prefix.put([STAGED, STAGED_REPLY, reply_to & 0xFFFF_FFFF]);
     (Address::Tenant(((reply_to & !TO_PULL) >> 32) as u32), prefix)
 }
 
