@@ -80,7 +80,7 @@ impl Drop for Listening {
     }
 }
 
-#[cfg(all(test, target_os = "linux", not(miri)))]
+#[cfg(all(test, not(miri)))]
 mod tests {
     use super::*;
     use std::{process::Command, thread::yield_now};

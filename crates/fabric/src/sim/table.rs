@@ -372,7 +372,9 @@ mod tests {
                 table.wait(1);
             }
             assert_eq!(late, (at_once as u64..3).collect::<Vec<_>>(), "seed {seed}");
-            assert!(table.clock.now(1) >= TURN, "seed {seed}");
+            // No delay is longer than 1024 turns, and a letter of 8 bytes is soon sent.
+            let took = table.clock.now(1);
+            assert!((TURN..1030.0 * TURN).contains(&took), "seed {seed}: {took} ns");
         }
         assert!(were_late > 20, "{were_late} of 200 seeds had a late packet");
     }

@@ -169,7 +169,9 @@ fn builders_are_extended_like_any_collection() {
         let wanted: Vec<usize> = (0..100).map(|i| (7 * i + me) % 40).collect();
         let (pushed, extended) = g.step(|s| {
             let (mut pushed, mut extended) = (s.gatherer(&a), s.gatherer(&a));
-            wanted.iter().for_each(|&i| pushed.push(i));
+            for &i in &wanted {
+                pushed.push(i);
+            }
             extended.extend(wanted.iter().copied());
             (pushed.finish(), extended.finish())
         });
