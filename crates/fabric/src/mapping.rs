@@ -102,14 +102,12 @@ mod tests {
     unsafe impl Mappable for AtomicU32 {}
 
     #[test]
-    fn less_is_mapped_where_there_is_not_so_much_and_never_less_than_the_least() {
+    #[cfg_attr(miri, ignore = "Miri has no limit that it says")]
+    fn as_much_is_mapped_as_was_asked_for_and_never_less_than_the_least() {
         assert_eq!(Mapping::map(2 * PAGE, PAGE).unwrap().len(), 2 * PAGE);
         assert_eq!(Mapping::map(PAGE, 3 * PAGE).unwrap().len(), 3 * PAGE);
         // No machine has addresses for so much.
-        let less = Mapping::map(PAGE, usize::MAX / 2).unwrap();
-        assert!(less.len() >= PAGE && less.len() < usize::MAX / 4, "{}", less.len());
-        assert!(less.holds(less.range(0, 1).addr().get(), less.len()));
-        assert!(Mapping::map(usize::MAX / 2, 0).is_err());
+        assert!(Mapping::map(usize::MAX / 4, usize::MAX - PAGE).is_err());
     }
 
     #[test]

@@ -329,7 +329,7 @@ mod tests {
                 assert_eq!(vector, full());
             }
         }
-        assert!(!try_make_room(&mut full(), usize::MAX / 16));
+        assert!(!try_make_room(&mut full(), usize::MAX / 8));
     }
 
     #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
