@@ -242,7 +242,7 @@ fn processes_start_on_the_hosts_of_a_file() {
     for launcher in LAUNCHERS {
         for procs in [2, 3] {
             let procs_text = procs.to_string();
-            let args = ["-n", &procs_text, "--hosts", text(&hosts), "--launcher", launcher, SUPERSTEP, "hello"];
+            let args = ["--procs", &procs_text, "--hosts", text(&hosts), "--launcher", launcher, SUPERSTEP, "hello"];
             greeted(&run(&args), procs, procs);
         }
     }
@@ -269,7 +269,7 @@ fn what_makes_no_sense_is_refused_in_one_line() {
         (&["-n", "4", "--launcher", "mpirun.openmpi", "--fabric", "threads"], &["--launcher"]),
         (&["-n", "0"], &["at least 1"]),
         (&["-n", "2", "--fabric", "pigeons"], &["pigeons"]),
-        (&["--threads", "2"], &["-n"]),
+        (&["--threads", "2"], &["--procs"]),
     ];
     for (args, words) in cases {
         refused(&run(&[args, &[SUPERSTEP, "hello"]].concat()), 2, words);
