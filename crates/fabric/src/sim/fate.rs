@@ -122,6 +122,7 @@ mod tests {
 
     /// What is late is late by a turn at least, or it would be no fault; and by no more than the seed allows.
     #[test]
+    #[cfg_attr(miri, ignore = "so many seeds take Miri minutes")]
     fn delays_and_stalls_last_for_a_turn_at_least() {
         let (mut delays, mut stalls, mut notices) = (Vec::new(), Vec::new(), Vec::new());
         for seed in 0..300 {

@@ -346,6 +346,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "so many seeds take Miri minutes")]
     fn a_late_packet_comes_later_and_those_behind_it_too() {
         let mut were_late = 0;
         for seed in 0..200 {
@@ -380,6 +381,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "so many seeds take Miri minutes")]
     fn a_crash_is_the_crashed_ones_at_once_and_noticed_by_the_others_later() {
         let mut crashes = 0;
         for seed in 0..200 {
@@ -403,6 +405,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "so many seeds take Miri minutes")]
     fn whoever_stands_still_goes_on_by_and_by() {
         let mut stalls = 0;
         for seed in 0..200 {
