@@ -34,12 +34,12 @@ struct Found {
 
 /// A setting of glibc with which threads keep no memory of their own back. What they keep depends on which of them was
 /// when at what, so it grows for minutes where nothing else does.
-#[cfg(target_env = "gnu")]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
 const SETTINGS: (&str, &str) = ("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0");
 
 /// Runs what was asked for.
 pub(crate) fn run(args: &args::Soak) -> Result<ExitCode, Failure> {
-    #[cfg(target_env = "gnu")]
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
     begin_again()?;
     let bar = progress::bar(!args.json);
     let length = Duration::from_secs_f64(60.0 * args.minutes);
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &args::Soak) -> Result<ExitCode, Failure> {
 }
 
 /// Begins again with the setting of glibc, which is read when a process begins; not where there is one already.
-#[cfg(target_env = "gnu")]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn begin_again() -> Result<(), Failure> {
     use std::{env, os::unix::process::CommandExt as _, process::Command};
     let (name, setting) = SETTINGS;
