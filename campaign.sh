@@ -3,13 +3,14 @@
 # time. Each part has a share of it, and goes on in rounds, with new seeds, until its share is over. What ran, how many and
 # what was found is written to CAMPAIGN.md; where parts are named, behind what is there.
 # Usage: ./campaign.sh [minutes, 60 unless given] [part...]
+# What is built counts, too: `./campaign.sh 1 build` does that beforehand.
 set -uo pipefail
 cd "$(dirname "$0")"
 minutes=${1:-60}
 shift || true
 asked=("$@")
 case $minutes in
-  '' | *[!0-9]* | 0) sed -n '2,5s/^# //p' "$0"; exit 2 ;;
+  '' | *[!0-9]* | 0) sed -n '2,6s/^# //p' "$0"; exit 2 ;;
 esac
 seed=${SUPERSTEP_RANDOM_SEED:-$(date +%s)}
 logs=target/campaign-logs
@@ -29,19 +30,26 @@ sum_up() {
   [ -z "$lines" ] || grep -E "$lines" "$log" | tail -n 8
 }
 
-# Does one part: how often it may begin (`rounds`, or `once`), its name, its share in thousandths of the time after the
-# builds, which lines of its output say more, and the command. A round finds its number in $round, and seeds of its own in
-# the environment. What is cut off by the time is no failure, and said.
+# Does one part: how often it may begin (`rounds`, or `once`), its name, its share of the time, which lines of its output
+# say more, and the command. What a part does not need is left to those behind it. A round finds its number in $round,
+# the seconds of the part in $seconds, and seeds of its own in the environment. What is cut off by the time is no failure,
+# and said.
 part() {
   local way=$1 name=$2 share=$3 lines=$4 start=$SECONDS status=0 round=0 end left
   shift 4
   if [ ${#asked[@]} -gt 0 ] && [[ " ${asked[*]} " != *" $name "* ]]; then return; fi
-  end=$((SECONDS + span * share / 1000))
+  if [ -n "$counting" ]; then
+    shares=$((shares + share))
+    return
+  fi
+  end=$((SECONDS + (deadline - SECONDS) * share / shares))
+  shares=$((shares - share))
   printf '\n== %s, for %d s\n' "$name" $((end - SECONDS))
   while :; do
-    left=$((end - SECONDS))
+    left=$((end > SECONDS ? end - SECONDS : 0))
     # What has begun has half a minute at least, and a round that is about to end may end.
-    SUPERSTEP_RANDOM_SEED=$((seed + 1000000 * round)) SUPERSTEP_SEQUENCES_FROM=$((seed + 1000000 * round)) round=$round \
+    SUPERSTEP_RANDOM_SEED=$((seed + 1000000 * round)) SUPERSTEP_SEQUENCES_FROM=$((seed + 1000000 * round)) \
+      round=$round seconds=$left \
       timeout --kill-after=20 $((left + left / 5 + 30)) bash -c "$*" >>"$logs/$name.log" 2>&1 || status=$?
     round=$((round + 1))
     if [ $status -ne 0 ] || [ "$way" = once ] || [ $SECONDS -ge $end ]; then break; fi
@@ -60,16 +68,6 @@ part() {
   echo "$round rounds: ${what:-no line said how many}; found: $found; $((SECONDS - start)) s"
 }
 
-span=600000
-part once build 1000 "" "cargo build --release --package superstep-cli && $claims --no-run &&
-  $campaign --package superstep-bsp --package neststep --package superstep-cli --no-run &&
-  RUSTFLAGS='--cfg loom' cargo test --release --quiet --package superstep-fabric --lib --target-dir target/loom --no-run &&
-  RUSTFLAGS='--cfg shuttle' cargo test --release --quiet --package superstep-fabric --lib --target-dir target/shuttle --no-run &&
-  checks/mutants.sh 0"
-span=$((minutes * 60 - (SECONDS - began)))
-# Where builds took most of the time, there is half of it all the same.
-[ $span -gt $((minutes * 30)) ] || span=$((minutes * 30))
-
 # A simulation uses one core: two of them run at a time, with seeds of their own.
 twice() {
   local first status=0
@@ -81,48 +79,62 @@ twice() {
 }
 export -f twice
 
-# A share in whole minutes, for commands that end by themselves: one at least, and never more than the share has.
-whole_minutes() {
-  local minutes=$((span * $1 / 60000))
-  echo $((minutes > 0 ? minutes : 1))
+random="$claims --test random -- --nocapture"
+everything() {
+  part rounds random-simulated 210 "" "SUPERSTEP_RANDOM_CASES=20000 twice $random simulated_processors"
+  part rounds random-threads 18 "" "SUPERSTEP_RANDOM_CASES=5000 $random threads_are"
+  part rounds random-long 8 "" "SUPERSTEP_TEST_LONG=1 SUPERSTEP_RANDOM_CASES=2000 $random simulated_processors"
+  part rounds random-processes 28 "" "SUPERSTEP_RANDOM_CASES=2000 $random processes_are"
+  part rounds random-mistakes 20 "" "SUPERSTEP_RANDOM_CASES=1000 $random a_mistake_ends"
+  part rounds random-conflicts 4 "with a conflict" "SUPERSTEP_RANDOM_CASES=1000 $random conflicts_are"
+  part rounds random-mpi 32 "" "SUPERSTEP_RANDOM_CASES=100 $random --ignored of_all_sizes"
+  part rounds random-neststep 20 "" "SUPERSTEP_NESTSTEP_PROGRAMS=100 SUPERSTEP_NESTSTEP_SEED=\$SUPERSTEP_RANDOM_SEED $campaign --package neststep --test random -- --nocapture"
+  part rounds faults-processes 150 "" "SUPERSTEP_FAULTS=20 $claims --test mayhem -- --nocapture forked && $claims --test procs"
+  part rounds faults-mpi 25 "" "SUPERSTEP_FAULTS=1 $claims --test mayhem -- --nocapture --test-threads=1 of_open_mpi of_mpich && $claims --test mpi"
+  part rounds faults-simulated 8 "" "SUPERSTEP_TEST_SEEDS=20 SUPERSTEP_TEST_SEED=\$((1 + 20 * round)) $claims --test faults -- --nocapture"
+  part rounds restarts 30 "" "SUPERSTEP_KILLS=100 $claims --test restarts -- --nocapture && SUPERSTEP_KILLS=12 $campaign --package superstep-cli --test restarts -- --nocapture"
+  part once soak 45 "supersteps|memory|descriptors|threads" "target/release/superstep soak --minutes \$((seconds / 60 > 1 ? seconds / 60 : 1))"
+  part once soak-processes 20 "supersteps|memory|descriptors|threads" "target/release/superstep soak --fabric procs --minutes 1"
+  part once mutants 60 "^caught|: replace|: delete" "checks/mutants.sh \$((seconds / 60 > 1 ? seconds / 60 : 1))"
+  part once claims-elsewhere 20 "claims" "$claims --test suite -- --nocapture elsewhere &&
+    $claims --test suite -- --ignored --nocapture counted_on_threads"
+  part once claims-mpi 16 "claims" "$claims --test suite -- --ignored --nocapture --test-threads=1 holds_under_open_mpi holds_under_mpich"
+  part rounds claims-simulated 20 "" "SUPERSTEP_TEST_SEEDS=2 SUPERSTEP_TEST_SEED=\$((1 + 2 * round)) $claims --test suite -- --skip elsewhere"
+  part rounds claims-late 15 "" "SUPERSTEP_TEST_FAULTS=delay,stall SUPERSTEP_TEST_SEEDS=1 SUPERSTEP_TEST_SEED=\$((1 + round)) $claims --test suite -- --skip elsewhere"
+  part once waits 15 "" "$claims --test waits"
+  part once schedules 40 "" "RUSTFLAGS='--cfg loom' cargo test --release --package superstep-fabric --lib --target-dir target/loom loom -- --include-ignored"
+  part rounds schedules-tried 3 "" "SUPERSTEP_SCHEDULES=5000 RUSTFLAGS='--cfg shuttle' cargo test --release --package superstep-fabric --lib --target-dir target/shuttle shuttle"
+  part once large 30 "" "SUPERSTEP_TEST_SEEDS=1 $claims --test suite -- --ignored a_reduction_of_more &&
+    $claims --test mpi -- --ignored --skip programs::program &&
+    $campaign --package superstep-bsp --test bsp -- --ignored"
+  part once hosts 35 "host" "trap './hosts.sh down' EXIT; ./hosts.sh up 4 && ./hosts.sh claims && ./hosts.sh cutoff 4 && ./hosts.sh heal 4"
+  part once aarch64 30 "" "checks/aarch64.sh"
+  part once instructions 5 "instructions" "bench/instructions.sh"
+  part once bsp 35 "" "$campaign --package superstep-bsp"
+  part once miri 50 "parts ran" "checks/miri.sh \$((seconds / 60 + 1))"
+  part once sanitizers 50 "claims hold|sequences of calls" "checks/sanitizers.sh"
+  part once fuzz 60 "" "checks/fuzz.sh \$((seconds / 8 + 1))"
 }
 
-random="$claims --test random -- --nocapture"
-part rounds random-simulated 290 "" "SUPERSTEP_RANDOM_CASES=20000 twice $random simulated_processors"
-part rounds random-threads 20 "" "SUPERSTEP_RANDOM_CASES=5000 $random threads_are"
-part rounds random-long 15 "" "SUPERSTEP_TEST_LONG=1 SUPERSTEP_RANDOM_CASES=2000 $random simulated_processors"
-part rounds random-processes 52 "" "SUPERSTEP_RANDOM_CASES=2000 $random processes_are"
-part rounds random-mistakes 20 "" "SUPERSTEP_RANDOM_CASES=1000 $random a_mistake_ends"
-part rounds random-conflicts 5 "with a conflict" "SUPERSTEP_RANDOM_CASES=1000 $random conflicts_are"
-part rounds random-mpi 20 "" "SUPERSTEP_RANDOM_CASES=100 $random --ignored of_all_sizes"
-part rounds random-neststep 20 "" "SUPERSTEP_NESTSTEP_PROGRAMS=500 SUPERSTEP_NESTSTEP_SEED=\$SUPERSTEP_RANDOM_SEED $campaign --package neststep --test random -- --nocapture"
-part rounds claims-simulated 10 "" "SUPERSTEP_TEST_SEEDS=4 SUPERSTEP_TEST_SEED=\$((1 + 4 * round)) $claims --test suite -- --skip elsewhere"
-part rounds claims-late 8 "" "SUPERSTEP_TEST_FAULTS=delay,stall SUPERSTEP_TEST_SEEDS=2 SUPERSTEP_TEST_SEED=\$((1 + 2 * round)) $claims --test suite -- --skip elsewhere"
-part once claims-elsewhere 30 "claims" "$claims --test suite -- --nocapture elsewhere &&
-  $claims --test suite -- --ignored --nocapture counted_on_threads"
-part once claims-mpi 20 "claims" "$claims --test suite -- --ignored --nocapture --test-threads=1 holds_under_open_mpi holds_under_mpich"
-part rounds faults-simulated 10 "" "SUPERSTEP_TEST_SEEDS=20 SUPERSTEP_TEST_SEED=\$((1 + 20 * round)) $claims --test faults -- --nocapture"
-part rounds faults-processes 160 "" "SUPERSTEP_FAULTS=20 $claims --test mayhem -- --nocapture forked && $claims --test procs"
-part rounds faults-mpi 20 "" "SUPERSTEP_FAULTS=1 $claims --test mayhem -- --nocapture --test-threads=1 of_open_mpi of_mpich && $claims --test mpi"
-part rounds restarts 30 "" "SUPERSTEP_KILLS=250 $claims --test restarts -- --nocapture && SUPERSTEP_KILLS=24 $campaign --package superstep-cli --test restarts -- --nocapture"
-part once waits 8 "" "$claims --test waits"
-part once schedules 32 "" "RUSTFLAGS='--cfg loom' cargo test --release --package superstep-fabric --lib --target-dir target/loom loom -- --include-ignored"
-part rounds schedules-tried 3 "" "SUPERSTEP_SCHEDULES=5000 RUSTFLAGS='--cfg shuttle' cargo test --release --package superstep-fabric --lib --target-dir target/shuttle shuttle"
-part once large 23 "" "SUPERSTEP_TEST_SEEDS=1 $claims --test suite -- --ignored a_reduction_of_more &&
-  $claims --test mpi -- --ignored --skip programs::program &&
-  $campaign --package superstep-bsp --test bsp -- --ignored"
-part once hosts 30 "host" "./hosts.sh up 4 && ./hosts.sh claims && ./hosts.sh cutoff 4 && ./hosts.sh heal 4; ended=\$?; ./hosts.sh down; exit \$ended"
-# What the time has cut off has not taken its hosts down.
-./hosts.sh down >/dev/null 2>&1 || true
-part once aarch64 30 "" "checks/aarch64.sh"
-part once instructions 5 "instructions" "bench/instructions.sh"
-part once bsp 32 "" "$campaign --package superstep-bsp"
-part once miri 20 "parts ran" "checks/miri.sh $((span * 20 / 60000 + 1))"
-part once sanitizers 50 "claims hold|sequences of calls" "checks/sanitizers.sh"
-part once fuzz 40 "" "checks/fuzz.sh $((span * 40 / 1000 / 8 + 1))"
-part once mutants 60 "^caught|: replace|: delete" "checks/mutants.sh $(whole_minutes 60)"
-part once soak 45 "supersteps|memory|descriptors|threads" "target/release/superstep soak --minutes $(whole_minutes 42)"
-part once soak-processes 5 "supersteps|memory|descriptors|threads" "target/release/superstep soak --fabric procs --minutes 1"
+# What the parts run is built before the first of them, so that none is cut off while it builds.
+export SUPERSTEP_HOSTS_PROFILE=campaign
+counting="" shares=1 deadline=$((SECONDS + 36000))
+part once build 1 "" "cargo build --release --package superstep-cli --package superstep-loops && $claims --no-run &&
+  $campaign --package superstep-bsp --package neststep --package superstep-cli --no-run &&
+  RUSTFLAGS='--cfg loom' cargo test --release --quiet --package superstep-fabric --lib --target-dir target/loom --no-run &&
+  RUSTFLAGS='--cfg shuttle' cargo test --release --quiet --package superstep-fabric --lib --target-dir target/shuttle --no-run &&
+  checks/aarch64.sh build && checks/miri.sh build && checks/sanitizers.sh build && checks/fuzz.sh build && checks/mutants.sh 0"
+deadline=$((began + minutes * 60))
+# Where builds took most of the time, there is half of it all the same.
+[ $((deadline - SECONDS)) -gt $((minutes * 30)) ] || deadline=$((SECONDS + minutes * 30))
+shares=0 counting=yes
+everything
+counting=""
+if [ $shares -eq 0 ] && [[ " ${asked[*]} " != *" build "* ]]; then
+  echo "no part is called ${asked[*]}" >&2
+  exit 2
+fi
+everything
 
 if [ ${#asked[@]} -gt 0 ]; then
   {

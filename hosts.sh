@@ -12,6 +12,8 @@
 set -euo pipefail
 
 bridge=superstep0
+# How the tests are built that run on the hosts.
+profile=${SUPERSTEP_HOSTS_PROFILE:-dev}
 name() { echo "superstep$1"; }
 
 up() {
@@ -66,14 +68,14 @@ run() {
 
 # The executable of one of the library's tests.
 executable() {
-  cargo test --package superstep --test "$1" --no-run --message-format=json 2>/dev/null |
+  cargo test --profile "$profile" --package superstep --test "$1" --no-run --message-format=json 2>/dev/null |
     sed -n 's/.*"executable":"\([^"]*'"$1"'-[^"]*\)".*/\1/p' | tail -n 1
 }
 
 # The suite of claims across hosts.
 claims() {
   cd "$(dirname "$here")"
-  SUPERSTEP_TEST_LAUNCHER="$here run" cargo test --package superstep --test suite -- --ignored --nocapture \
+  SUPERSTEP_TEST_LAUNCHER="$here run" cargo test --profile "$profile" --package superstep --test suite -- --ignored --nocapture \
     launcher_of_the_user
 }
 

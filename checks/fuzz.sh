@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Hands every decoder bytes that nobody would have sent, and libbsp sequences of calls, right and wrong.
 # `long` is `runs` where all data is long, and takes the ways of its own that long data has.
-# Usage: checks/fuzz.sh [seconds for each target] [target...]
+# Usage: checks/fuzz.sh [seconds for each target] [target...]; with `build` for the seconds it builds and runs nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-20}
@@ -20,6 +20,10 @@ cargo +nightly fuzz --version >/dev/null 2>&1 || cargo install cargo-fuzz --lock
 export ASAN_OPTIONS="allocator_may_return_null=1:max_allocation_size_mb=1024:detect_leaks=0"
 echo "== building the targets"
 [ "${targets[*]}" = sequences ] || cargo +nightly fuzz build --features libfuzzer
+if [ "$seconds" = build ]; then
+  cargo test --quiet --no-run --package superstep-bsp --test bsp
+  exit
+fi
 for target in "${targets[@]}"; do
   [ "$target" != sequences ] || continue
   echo "== $target for $seconds s"

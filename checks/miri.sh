@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the library in Miri, which checks every access: bounds, initialisation, aliasing, data races, weak memory.
-# Usage: checks/miri.sh [minutes]; without a number it runs the share that fits into a change.
+# Usage: checks/miri.sh [minutes]; without a number it runs the share that fits into a change, and with `build` it builds
+# and runs nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 minutes=${1:-0}
@@ -23,6 +24,12 @@ contract=(--package superstep-fabric --test contract)
 # The claims by modules: each is small enough to end, and together they touch every layer.
 claims=(areas::a_put queues::messages shared:: steps::an_empty splits:: array_writes:: array_reads:: paged:: epochs:: volatile::
   collectives:: leaving:: containers::)
+
+if [ "$minutes" = build ]; then
+  MIRIFLAGS=$flags cargo +nightly miri test --quiet --no-run --package superstep-fabric --lib --test contract
+  MIRIFLAGS=$flags cargo +nightly miri test --quiet --no-run --package superstep --test suite
+  exit
+fi
 
 # Runs tests under one seed of Miri's own scheduler, with so many cores, for as many seconds at most.
 interpret() {
@@ -52,7 +59,7 @@ else
   for seed in $(seq 1 1000); do
     # With one core waits give way at once, with four they spin.
     cores=$((1 + 3 * (seed % 2)))
-    for part in fabric contract "${claims[@]}"; do
+    for part in "${claims[@]}" contract fabric; do
       left=$((end - SECONDS))
       [ $left -gt 0 ] || break 2
       echo "== $part in Miri, seed $seed, $cores cores"

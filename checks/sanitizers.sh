@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the claims under ThreadSanitizer and AddressSanitizer, with an instrumented standard library, and the programs
 # in C against a library that is instrumented, too.
-# Usage: checks/sanitizers.sh [thread|address|c...]
+# Usage: checks/sanitizers.sh [thread|address|c...]; with `build` it builds and runs nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 parts=("$@")
@@ -38,6 +38,13 @@ sanitized() {
 
 for part in "${parts[@]}"; do
   case $part in
+  build)
+    for sanitizer in thread address; do
+      sanitized $sanitizer test --quiet --no-run --package superstep-fabric --lib --test contract
+      sanitized $sanitizer test --quiet --no-run --package superstep --test suite
+    done
+    sanitized address build --quiet --release --package superstep-bsp
+    ;;
   thread)
     echo "== the claims under ThreadSanitizer"
     # Forked processes are other threads to nobody, and are looked at by the other sanitizer.
@@ -86,7 +93,7 @@ for part in "${parts[@]}"; do
     echo "$((seed + 1)) sequences of calls end as they should"
     ;;
   *)
-    echo "no part is called $part; there are thread, address and c" >&2
+    echo "no part is called $part; there are thread, address, c and build" >&2
     exit 1
     ;;
   esac
