@@ -136,3 +136,37 @@ impl Watched {
         Some((Arc::clone(&self.alarm), verdict))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Silent;
+
+    impl Alarm for Silent {
+        fn raise(&self, _: Failure) {}
+
+        fn raised(&self) -> Option<Failure> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_run_that_ends_leaves_the_others_watched() {
+        let limits = Limits { notice: Duration::from_secs(1000), most: Duration::ZERO };
+        let [first, second, third] = [(); 3].map(|()| watch(&Vec::new().into(), limits, Arc::new(Silent)));
+        let are_watched = |numbers: &[Option<u64>]| {
+            let state = lock();
+            numbers.iter().all(|number| state.runs.iter().any(|run| Some(run.number) == *number))
+        };
+        assert!(are_watched(&[first.0, second.0, third.0]));
+        drop(second);
+        assert!(are_watched(&[first.0, third.0]));
+    }
+
+    #[test]
+    fn a_run_without_limits_is_not_watched() {
+        let none = Limits { notice: Duration::ZERO, most: Duration::ZERO };
+        assert_eq!(watch(&Vec::new().into(), none, Arc::new(Silent)).0, None);
+    }
+}

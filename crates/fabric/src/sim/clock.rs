@@ -155,6 +155,13 @@ mod tests {
     }
 
     #[test]
+    fn what_moves_when_a_meeting_has_ended_counts_in_the_next() {
+        assert_eq!(meeting_of(stamp(Tag::Tray, 4)), Some((7, 4)));
+        assert_eq!(meeting_of(stamp(Tag::Piece, 4)), Some((7, 5)));
+        assert_eq!(meeting_of(stamp(Tag::Letter, 4)), None);
+    }
+
+    #[test]
     fn a_meeting_ends_g_h_and_l_after_the_last_has_come() {
         let mut clock = Clock::new(3, COST);
         clock.work(1, 50); // 500 ns

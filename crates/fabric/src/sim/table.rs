@@ -425,6 +425,20 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "so many seeds take Miri minutes")]
+    fn who_has_ended_or_heard_of_a_failure_does_not_stand_still() {
+        for seed in 0..50 {
+            let mut table = table(2, seed, Faults::STALL);
+            table.end(0);
+            (0..20).for_each(|_| table.tire(0));
+            assert!(table.states == [State::Ended, State::Ready], "seed {seed}");
+            table.raise(Some(1), Failure::Deadlock);
+            (0..20).for_each(|_| table.tire(1));
+            assert!(table.states == [State::Ended, State::Ready], "seed {seed}");
+        }
+    }
+
+    #[test]
     fn nobody_who_waits_for_nothing_waits_for_ever() {
         let mut table = table(2, 0, Faults::default());
         table.end(0);

@@ -23,7 +23,7 @@ fn have(ranks: &[usize]) -> String {
     let list = |ranks: &[usize]| ranks.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
     match ranks {
         [one] => format!("rank {one} has"),
-        [first @ .., last] if first.len() < 8 => format!("ranks {} and {last} have", list(first)),
+        [first @ .., last] if first.len() <= 8 => format!("ranks {} and {last} have", list(first)),
         _ => format!("ranks {} and {} others have", list(&ranks[..8]), ranks.len() - 8),
     }
 }
@@ -270,5 +270,18 @@ impl Core {
             self.member.renumber(rank, stayed.len());
             self.registry.borrow_mut().renumber(stayed);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_few_are_named_and_the_others_counted() {
+        assert_eq!(have(&[3]), "rank 3 has");
+        assert_eq!(have(&[3, 5]), "ranks 3 and 5 have");
+        assert_eq!(have(&(0..9).collect::<Vec<_>>()), "ranks 0, 1, 2, 3, 4, 5, 6, 7 and 8 have");
+        assert_eq!(have(&(0..10).collect::<Vec<_>>()), "ranks 0, 1, 2, 3, 4, 5, 6, 7 and 2 others have");
     }
 }

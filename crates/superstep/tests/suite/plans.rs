@@ -11,10 +11,12 @@ use superstep::{
     Group, Irregular, Leader, Max, Min, Or, Product, Same, Sum, Tiles, sim::Trace,
 };
 
-/// Lists of indices of an array of `len`: none, one, all in order, and some with repetitions, different on each rank.
-fn lists(len: usize, me: usize) -> [Vec<usize>; 6] {
+/// Lists of indices of an array of `len`: none, one, all in order and none where it was, and some with repetitions,
+/// different on each rank.
+fn lists(len: usize, me: usize) -> [Vec<usize>; 7] {
     let some = |count: usize| (0..count).map(|i| if i % 4 == 3 { 2 } else { (i * i + 11 * me) % len }).collect();
-    [Vec::new(), vec![me % len], (0..len).collect(), some(5), some(len + 1), some(10 * len)]
+    let turned = (0..len).map(|i| (i + 1) % len).collect();
+    [Vec::new(), vec![me % len], (0..len).collect(), turned, some(5), some(len + 1), some(10 * len)]
 }
 
 /// P1 and S2 (d): in every round, also with what is written in the same step.

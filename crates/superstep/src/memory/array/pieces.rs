@@ -92,7 +92,6 @@ fn cut_row<T: Element, M: Map, E>(
         let room = match step {
             1 => part.stretch(index),
             2.. => (part.stretch(index) - 1) / step.unsigned_abs() + 1,
-            -1 => part.before(index) + 1,
             _ => part.before(index) / step.unsigned_abs() + 1,
         };
         let count = room.min(left);
