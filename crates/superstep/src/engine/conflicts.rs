@@ -57,13 +57,14 @@ fn encode(what: &impl Serialize) -> Vec<u8> {
 }
 
 impl Core {
-    /// Looks for conflicts on this member's parts. All records for those that keep them have been handed out.
-    pub(super) fn look_for_conflicts(&self) -> Result<Option<Clash>> {
+    /// Looks for conflicts on this member's parts. All records for those that keep them have been handed out. That
+    /// there is no memory to look is an error of the step.
+    pub(super) fn look_for_conflicts(&self) -> Result<Result<Option<Clash>>> {
         let registry = self.registry.borrow();
         let changed = registry.changed.borrow();
         let mut watching = changed.iter().filter_map(|&number| registry.hooks(number)?.watches.as_ref());
-        if let Some(found) = watching.find_map(|tenant| tenant.look()) {
-            return Ok(Some(found));
+        if let Some(found) = watching.find_map(|tenant| tenant.look().transpose()) {
+            return Ok(found.map(Some));
         }
         let mut touched = self.log.watch.touched.borrow_mut();
         touched.clear();
@@ -73,7 +74,7 @@ impl Core {
             touches::read(payload.bytes()?, from, (number, tenant.len()), &mut touched)
         })?;
         let describe = |number| registry.tenant(number).map(|tenant| tenant.describe()).unwrap_or_default();
-        Ok(touches::look(&mut touched, self.rank(), describe))
+        Ok(Ok(touches::look(&mut touched, self.rank(), describe)))
     }
 
     /// Makes the error of a conflict, the same on all members, who all know of it.

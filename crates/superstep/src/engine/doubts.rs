@@ -53,10 +53,11 @@ impl Core {
                 self.carry(Round::Attempt, met.stayed)?;
             }
         }
-        let clash = if met.has(flags::WATCHED) { self.look_for_conflicts()? } else { None };
+        let clash = if met.has(flags::WATCHED) { self.look_for_conflicts()? } else { Ok(None) };
         let report = match clash {
-            Some(clash) => clash.report(CONFLICT),
-            None => self.attempt_all(met).map_or_else(|error| refused(&self.placed(error)), |()| Vec::new()),
+            Ok(Some(clash)) => clash.report(CONFLICT),
+            Ok(None) => self.attempt_all(met).map_or_else(|error| refused(&self.placed(error)), |()| Vec::new()),
+            Err(error) => refused(&self.placed(error)),
         };
         let mut reports = Melded::default();
         self.wire.circle_mut().meet(&report, &mut FirstReport, &mut reports)?;

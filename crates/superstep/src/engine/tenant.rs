@@ -122,8 +122,8 @@ pub(crate) trait Carries {
 /// Before the commit, where conflicts are looked for: a tenant that keeps records until all are here, and knows who
 /// writes what.
 pub(crate) trait Watches {
-    /// The first conflict among the records that have come.
-    fn look(&self) -> Option<Clash>;
+    /// The first conflict among the records that have come, unless there is no memory to look.
+    fn look(&self) -> Result<Option<Clash>>;
 }
 
 /// Before the commit, where conflicts are looked for: a tenant of which members say what they read and write.

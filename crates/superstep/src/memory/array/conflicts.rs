@@ -11,6 +11,10 @@ pub(super) struct Stamps {
     used: u32,
 }
 
+/// There is no memory for so many stamps.
+#[derive(Debug)]
+pub(super) struct NoRoom;
+
 impl Stamps {
     /// The first place of a part of `len` elements that two members write without an operator, or one permutation
     /// twice, and who does. Deliveries come by ascending rank, and each says whose it is.
@@ -18,7 +22,7 @@ impl Stamps {
         &mut self,
         deliveries: &[Box<Delivery<T>>],
         len: usize,
-    ) -> Option<(usize, [Party; 2])> {
+    ) -> Result<Option<(usize, [Party; 2])>, NoRoom> {
         // Who has no note means to: it clears what is combined in the same step.
         let assigns = |batch: &&Batch<T>| batch.operator.rule == Rule::Any && batch.note != 0;
         let counts = deliveries.iter().map(|delivery| delivery.batches.iter().filter(assigns).count());
@@ -26,11 +30,14 @@ impl Stamps {
         let is_alone = counts.clone().filter(|&count| count > 0).count() < 2;
         let has_permutation = deliveries.iter().flat_map(|delivery| &delivery.batches).any(|it| permutes(it.note));
         if is_alone && !has_permutation {
-            return None;
+            return Ok(None);
         }
         let count = counts.sum::<usize>();
         if self.last.len() != len || u32::MAX as usize - (self.used as usize) < count {
             self.last.clear();
+            if !fabric::try_make_room(&mut self.last, len) {
+                return Err(NoRoom);
+            }
             self.last.resize(len, 0);
             self.used = 0;
         }
@@ -41,7 +48,7 @@ impl Stamps {
             batches.map(|batch| (delivery.from, batch))
         });
         let (mut source, mut first_of_source) = (None, 0);
-        for (number, (from, batch)) in (before + 1..).zip(batches.clone()) {
+        for (number, (from, batch)) in (before..=self.used).skip(1).zip(batches.clone()) {
             if source != Some(from) {
                 (source, first_of_source) = (Some(from), number);
             }
@@ -53,17 +60,17 @@ impl Stamps {
                 if is_clash { Err((at, stamp)) } else { Ok(()) }
             });
             if let Err((at, stamp)) = found {
-                let (its_from, its_batch) = batches.clone().nth((stamp - before - 1) as usize)?;
+                let Some((its_from, its_batch)) = batches.clone().nth((stamp - before - 1) as usize) else { continue };
                 let skipped = usize::from(stamp == number);
                 let party = |rank, batch: &Batch<T>, skipped| Party {
                     rank,
                     note: batch.note,
                     at: (0, position(batch, at, skipped)),
                 };
-                return Some((at, [party(its_from, its_batch, 0), party(from, batch, skipped)]));
+                return Ok(Some((at, [party(its_from, its_batch, 0), party(from, batch, skipped)])));
             }
         }
-        None
+        Ok(None)
     }
 }
 
@@ -81,4 +88,40 @@ fn position<T: Element>(batch: &Batch<T>, place: usize, skipped: usize) -> usize
         Ok(())
     });
     before
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{operator::Operator, writes::Writes},
+        *,
+    };
+    use crate::engine::Any;
+
+    /// What ranks 2 and 5 write, each to one place.
+    fn deliveries(places: [u32; 2]) -> [Box<Delivery<u16>>; 2] {
+        [(2, places[0]), (5, places[1])].map(|(from, place)| {
+            let batch = Batch { operator: Operator::new(Any), base: 0, writes: Writes::One(vec![place], 7), note: 1 };
+            Box::new(Delivery { batches: vec![batch], pool: None, from, carried: Vec::new() })
+        })
+    }
+
+    #[test]
+    fn numbers_begin_again_only_where_there_are_not_enough_left() {
+        let most = u32::MAX;
+        for (used, after) in [(10, 12), (most - 3, most - 1), (most - 2, most), (most - 1, 2), (most, 2)] {
+            let stamps = || Stamps { last: vec![used; 3], used };
+            let mut apart = stamps();
+            assert!(apart.look(&deliveries([0, 1]), 3).unwrap().is_none(), "after {used}");
+            assert_eq!(apart.used, after);
+            let clash = stamps().look(&deliveries([1, 1]), 3).unwrap();
+            assert_eq!(clash.map(|(at, parties)| (at, parties.map(|party| party.rank))), Some((1, [2, 5])));
+        }
+    }
+
+    #[test]
+    fn a_part_of_which_there_is_no_room_for_the_stamps_is_not_looked_at() {
+        assert!(Stamps::default().look(&deliveries([0, 1]), usize::MAX / 8).is_err());
+        assert!(Stamps::default().look(&deliveries([0, 1])[..1], usize::MAX / 8).unwrap().is_none());
+    }
 }

@@ -3,7 +3,7 @@
 use super::{
     answers,
     carried::{Leaving, Moving},
-    conflicts::Stamps,
+    conflicts::{NoRoom, Stamps},
     divisor::Divisor,
     lanes::{Outgoing, WINDOW},
     layout::{Locator, Map, locate},
@@ -276,13 +276,18 @@ impl<T: Element, M: Map> Carries for Part<T, M> {
 }
 
 impl<T: Element, M: Map> Watches for Part<T, M> {
-    fn look(&self) -> Option<Clash> {
+    fn look(&self) -> Result<Option<Clash>> {
         let len = self.owned.region.borrow().len();
-        let (at, parties) = self.stamps.borrow_mut().look(&self.incoming.borrow(), len)?;
+        let found = self.stamps.borrow_mut().look(&self.incoming.borrow(), len).map_err(|NoRoom| {
+            let what =
+                format!("the system has no memory to look for conflicts in {len} elements of the {}", self.describe());
+            Error::new(ErrorKind::OutOfMemory, what)
+        })?;
+        let Some((at, parties)) = found else { return Ok(None) };
         let lane = self.rank * self.windows + at / WINDOW;
         let parties = parties.map(|party| Party { at: (lane, party.at.1), ..party });
         let index = self.index(self.rank, at).unwrap_or(at);
-        Some(Clash { what: format!("element {index} of the {}", self.describe()), how: [How::Assign; 2], parties })
+        Ok(Some(Clash { what: format!("element {index} of the {}", self.describe()), how: [How::Assign; 2], parties }))
     }
 }
 
@@ -338,5 +343,41 @@ impl<T: Element, M: Map> Renumbers for Part<T, M> {
         let left = (0..self.lens.len()).find(|rank| !stayed.contains(rank));
         self.lost.set(self.lost.get().or(left));
         self.owned.renumber(stayed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Block, Config};
+
+    #[test]
+    fn a_part_carries_where_batches_leave_it_or_come_for_it() {
+        let outcome = Config::new().procs(1).run(|g| {
+            let a = g.array::<u16, Block>(4);
+            let part = &*a.part;
+            let carries = |round| part.carry(0, round).is_some();
+            part.incoming.borrow_mut().push(part.pool.delivery());
+            assert!(!carries(Round::Commit));
+            part.incoming.borrow_mut()[0].carried.push(0);
+            assert!(carries(Round::Attempt) && carries(Round::Commit) && !carries(Round::Transfer));
+            part.incoming.borrow_mut().clear();
+            let writes = writes::Writes::Stretch(vec![1]);
+            let batch = Batch { operator: part.operator.get(), base: 0, writes, note: 0 };
+            part.leaving.borrow_mut().push(Leaving { to: 0, number: 0, batch });
+            assert!(carries(Round::Attempt) && carries(Round::Commit) && !carries(Round::Transfer));
+            part.leaving.borrow_mut().clear();
+            assert!(!carries(Round::Commit));
+        });
+        outcome.unwrap();
+    }
+
+    #[test]
+    fn a_stretch_goes_on_within_a_unit_and_beyond() {
+        let outcome = Config::new().procs(1).run(|g| {
+            let a = g.array_with::<u16, _, 2>([4, 3], Block::new());
+            assert_eq!((a.part.stretch(7), a.part.before(7)), (5, 7));
+        });
+        outcome.unwrap();
     }
 }
