@@ -41,6 +41,10 @@ impl<T: Element, const N: usize> Item for Bring<T, N> {
     }
 
     fn finish(&mut self, left: &[usize]) -> Result {
+        // All who stay know who has left, and hear the same of it.
+        if let Some(&rank) = left.iter().find(|&&rank| self.layout.blocks(rank).next().is_some()) {
+            return Err(self.departed(rank));
+        }
         if self.parts.is_empty() {
             return Ok(());
         }
@@ -49,8 +53,7 @@ impl<T: Element, const N: usize> Item for Bring<T, N> {
         for (rank, part) in self.parts.iter_mut().enumerate() {
             let part = match part.take() {
                 Some(part) => part,
-                None if left.contains(&rank) && self.layout.blocks(rank).next().is_none() => continue,
-                None if left.contains(&rank) => return Err(self.departed(rank)),
+                None if left.contains(&rank) => continue,
                 None => return Err(damaged()),
             };
             let mut rest = part.as_slice();
@@ -132,5 +135,34 @@ impl<T: Element, const N: usize> Paged<T, N> {
         let Some(rank) = self.part.lost.get() else { return Ok(()) };
         let what = format!("rank {rank} of the group that made this array has left with its part of it");
         Err(self.core.error(ErrorKind::Departed, what, site))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is made of these parts of an array of which ranks 0 and 1 have two elements each, and rank 2 has none.
+    fn brought(parts: [Option<Vec<u8>>; 3], left: &[usize]) -> Result<Option<Vec<u8>>> {
+        let layout = Layout::new([4], [2], 3).expect("it can be counted");
+        let (words, site) = ("paged array 7".to_owned(), Location::caller());
+        let mut item = Bring { root: 0, words, parts: parts.into(), layout, all: None, site };
+        item.finish(left)?;
+        Ok(item.all)
+    }
+
+    #[test]
+    fn a_part_that_has_not_come_was_lost_unless_its_owner_has_left() {
+        let all = Some(vec![1, 2, 3, 4]);
+        let two = |first: u8| Some(vec![first, first + 1]);
+        assert_eq!(brought([two(1), two(3), Some(Vec::new())], &[]).expect("all is there"), all);
+        assert_eq!(brought([two(1), two(3), None], &[2]).expect("rank 2 has nothing"), all);
+        let kind = |parts, left: &[usize]| brought(parts, left).unwrap_err().kind();
+        assert_eq!(kind([two(1), None, None], &[1, 2]), ErrorKind::Departed);
+        assert_eq!(kind([two(1), None, None], &[2]), ErrorKind::Damaged);
+        assert_eq!(kind([two(1), two(3), None], &[]), ErrorKind::Damaged);
+        for wrong in [Some(vec![3]), Some(vec![3, 4, 5])] {
+            assert_eq!(kind([two(1), wrong, None], &[2]), ErrorKind::Damaged);
+        }
     }
 }
