@@ -42,17 +42,28 @@ pub(super) enum Plan {
 
 pub(super) fn decide(asked: &Asked) -> Result<Plan, Failure> {
     let variable = asked.fabric_variable.as_ref().filter(|_| asked.fabric.is_none());
+    // `mpi:2` is MPI with two threads in each process.
+    let mixed =
+        variable.and_then(|value| value.to_str()?.strip_prefix("mpi:")?.parse().ok()).filter(|&count| count > 0);
     // What the variable says but this command does not know, such as `sim`, is the program's own affair.
     let (is_alone, name, fabric) = match (asked.fabric, variable) {
         (Some(Carrier::Threads), _) => (true, "--fabric threads".to_owned(), Some(THREADS)),
         (Some(Carrier::Procs), _) => (true, "--fabric procs".to_owned(), Some(PROCS)),
-        (None, Some(value)) if value != "mpi" => (true, format!("SUPERSTEP_FABRIC={}", value.display()), None),
+        (None, Some(value)) if value != "mpi" && mixed.is_none() => {
+            (true, format!("SUPERSTEP_FABRIC={}", value.display()), None)
+        }
         _ => (false, String::new(), Some(THREADS)),
     };
     if is_alone {
         return alone(asked, &name).map(|()| Plan::Alone { fabric });
     }
-    let threads = threads(asked.threads, asked.threads_variable.as_ref())?;
+    if let (Some(threads), Some(mixed)) = (asked.threads, mixed)
+        && threads != mixed
+    {
+        let what = format!("--threads {threads} differs from SUPERSTEP_FABRIC=mpi:{mixed}; leave one of the two out");
+        return Err(Failure::Usage(what));
+    }
+    let threads = threads(asked.threads.or(mixed), asked.threads_variable.as_ref())?;
     if !asked.procs.is_multiple_of(threads) {
         return Err(indivisible(asked.procs, threads));
     }
@@ -119,6 +130,7 @@ mod tests {
             (asked(3), launched(3, 1, true)),
             (Asked { fabric: Some(Carrier::Mpi), ..asked(3) }, launched(3, 1, false)),
             (Asked { fabric_variable: Some("mpi".into()), ..asked(3) }, launched(3, 1, false)),
+            (Asked { fabric_variable: Some("mpi:3".into()), ..asked(6) }, launched(2, 3, false)),
             (Asked { has_hosts: true, ..asked(3) }, launched(3, 1, false)),
             (Asked { has_launcher: true, ..asked(3) }, launched(3, 1, false)),
             (Asked { threads: Some(2), ..asked(6) }, launched(3, 2, false)),
@@ -144,6 +156,8 @@ mod tests {
         );
         assert!(refusal(&Asked { threads: Some(4), ..asked(3) }).ends_with("; try -n 4"));
         assert!(refusal(&Asked { threads_variable: Some("few".into()), ..asked(3) }).contains("`few`"));
+        let otherwise = Asked { fabric_variable: Some("mpi:3".into()), threads: Some(2), ..asked(6) };
+        assert!(refusal(&otherwise).contains("--threads 2 differs from SUPERSTEP_FABRIC=mpi:3"));
     }
 
     #[test]
