@@ -95,7 +95,7 @@ everything() {
   part rounds restarts 30 "" "SUPERSTEP_KILLS=100 $claims --test restarts -- --nocapture && SUPERSTEP_KILLS=12 $campaign --package superstep-cli --test restarts -- --nocapture"
   part once soak 45 "supersteps|memory|descriptors|threads" "target/release/superstep soak --minutes \$((seconds / 60 > 1 ? seconds / 60 : 1))"
   part once soak-processes 20 "supersteps|memory|descriptors|threads" "target/release/superstep soak --fabric procs --minutes 1"
-  part once mutants 60 "^caught|: replace|: delete" "checks/mutants.sh \$((seconds / 60 > 1 ? seconds / 60 : 1))"
+  part once mutants 120 "^caught|: replace|: delete" "checks/mutants.sh \$((seconds / 60 > 1 ? seconds / 60 : 1))"
   part once claims-elsewhere 20 "claims" "$claims --test suite -- --nocapture elsewhere &&
     $claims --test suite -- --ignored --nocapture counted_on_threads"
   part once claims-mpi 16 "claims" "$claims --test suite -- --ignored --nocapture --test-threads=1 holds_under_open_mpi holds_under_mpich"

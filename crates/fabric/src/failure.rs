@@ -162,5 +162,8 @@ mod tests {
             assert_eq!(died, Failure::Died { process: 1, how: short.to_owned() });
         }
         assert_eq!(Failure::Deadlock.within(0), Failure::Deadlock);
+        // These bytes are the middle of a character that never begins.
+        let garbage = |bytes: &[u8]| Failure::GaveUp { rank: 3, report: bytes.into() };
+        assert_eq!(garbage(&[0x80; 9]).within(head + 5), garbage("…".as_bytes()));
     }
 }

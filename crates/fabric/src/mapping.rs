@@ -127,6 +127,7 @@ mod tests {
         }
         let start = mapping.range(0, PAGE).addr().get();
         assert!(mapping.holds(start, PAGE) && mapping.holds(start + PAGE, 0));
+        assert!(!mapping.holds(start + 1, PAGE) && !mapping.holds(start + PAGE, 1));
         assert!(!mapping.holds(start, usize::MAX) && !mapping.holds(usize::MAX, 2) && !mapping.holds(start - 1, 1));
     }
 }

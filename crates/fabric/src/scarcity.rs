@@ -27,3 +27,17 @@ impl Drop for Judged {
 pub(crate) fn is_refused() -> bool {
     JUDGE.with_borrow_mut(|judge| judge.as_mut().is_some_and(|judge| judge()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_refused_until_its_judge_goes() {
+        assert!(!is_refused());
+        let judged = judge(|| true);
+        assert!(is_refused());
+        drop(judged);
+        assert!(!is_refused());
+    }
+}

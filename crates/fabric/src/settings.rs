@@ -43,3 +43,25 @@ pub fn read<T>(name: &'static str, wanted: &str, parse: impl FnOnce(&str) -> Opt
         None => Err(Wrong { name, value, wanted: wanted.to_owned() }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_that_makes_no_sense_is_told_with_its_value() {
+        let wrong = Wrong { name: "SUPERSTEP_SIZE", value: "1 2".into(), wanted: "a number".to_owned() };
+        assert_eq!(wrong.plain(), "SUPERSTEP_SIZE is 1 2; it must be a number");
+        assert_eq!(wrong.to_string(), "SUPERSTEP_SIZE is \"1 2\"; it must be a number");
+    }
+
+    #[test]
+    fn a_variable_that_is_set_is_read() {
+        // It is set wherever there are programs to start, and so not in Miri.
+        let Some(value) = env::var_os("PATH").filter(|value| value.to_str().is_some()) else { return };
+        let found = read("PATH", "folders", |text| Some(OsString::from(text)));
+        assert_eq!(found, Ok(Some(value.clone())));
+        let wrong = Wrong { name: "PATH", value, wanted: "a number".to_owned() };
+        assert_eq!(read("PATH", "a number", |_| None::<u32>), Err(wrong));
+    }
+}

@@ -112,5 +112,9 @@ mod tests {
         assert_eq!((first.asked(), second.asked()), ([0, 1], [0, 1]));
         first.saved();
         assert_eq!(first.asked(), [0, 1], "a save is no end");
+        drop(second);
+        assert!(lock(&LISTENERS).1.is_some(), "the first still listens");
+        drop(first);
+        assert!(matches!(*lock(&LISTENERS), (0, None)), "signals do again what they did before");
     }
 }

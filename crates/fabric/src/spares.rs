@@ -82,4 +82,12 @@ mod tests {
         assert_eq!(spares.0.len(), Spares::<u8>::MOST);
         assert!(spares.0.iter().all(|spare| spare.capacity() >= Spares::<u8>::MOST));
     }
+
+    #[test]
+    fn the_smallest_in_which_there_is_room_is_taken_or_else_the_largest() {
+        let mut spares: Vec<Vec<u8>> = [10, 0, 100, 50].map(Vec::with_capacity).into();
+        let taken = [40, 200, 5, 5].map(|len| fitting(&mut spares, len).capacity());
+        assert_eq!(taken, [50, 100, 10, 0]);
+        assert_eq!(fitting(&mut spares, 5).capacity(), 0, "none is left");
+    }
 }

@@ -46,3 +46,17 @@ impl std::fmt::Debug for Tray {
         write!(f, "Tray({} bytes, {} moved)", self.bytes.len(), self.moved.len())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_that_was_made_stays_when_a_tray_is_emptied() {
+        let mut tray = Tray::default();
+        tray.make_room(100);
+        tray.bytes.push(7);
+        tray.clear();
+        assert!(tray.is_empty() && tray.bytes.capacity() >= 100);
+    }
+}

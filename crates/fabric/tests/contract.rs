@@ -3,14 +3,14 @@
 #![forbid(unsafe_code)]
 
 use fabric::{
-    Circle, Failure, Name,
+    Circle, Common, Failure, Meld, Melded, Name,
     contract::{self, Launch},
     sim::{self, Faults, Memory, Plan},
     threads::{self, Options},
 };
 use std::{
     panic::{self, AssertUnwindSafe},
-    sync::{Mutex, mpsc},
+    sync::{Arc, Mutex, mpsc},
     thread::{self, ThreadId},
     time::Duration,
 };
@@ -90,6 +90,67 @@ fn only_simulated_processors_apart_share_nothing() {
     assert_eq!(threads::run(2, Options::default(), shares).unwrap(), [true; 2]);
     assert_eq!(sim::run(2, &Plan::new(0, Memory::Shared), Options::default(), shares).unwrap(), [true; 2]);
     assert_eq!(sim::run(2, &Plan::new(0, Memory::Apart), Options::default(), shares).unwrap(), [false; 2]);
+}
+
+#[test]
+fn only_simulated_processors_apart_carry_memory() {
+    let carries = |circle: Box<dyn Circle>| (circle.carries(), circle.is_mixed());
+    for (size, apart) in [(1, false), (3, true)] {
+        let simulated = |memory| sim::run(size, &Plan::new(0, memory), Options::default(), carries).unwrap();
+        assert_eq!(threads::run(size, Options::default(), carries).unwrap(), vec![(false, false); size]);
+        assert_eq!(simulated(Memory::Shared), vec![(false, false); size]);
+        assert_eq!(simulated(Memory::Apart), vec![(apart, false); size]);
+    }
+    let carried = threads::run(1, Options::default(), |mut circle| circle.carry(&[], &mut [])).unwrap();
+    assert_eq!(carried, [Err(Failure::Damaged { rank: 0 })]);
+}
+
+/// Puts one contribution after the other, and says no more of itself.
+struct Chain;
+
+impl Meld for Chain {
+    fn meld(&mut self, left: &[u8], right: &[u8], out: &mut Vec<u8>) {
+        out.extend_from_slice(left);
+        out.extend_from_slice(right);
+    }
+}
+
+#[test]
+fn equal_contributions_are_melded_and_what_is_before_is_left_out_unless_a_meld_says_otherwise() {
+    let meets = |mut circle: Box<dyn Circle>| {
+        let mut outcome = Melded::default();
+        circle.meet(b"a", &mut Chain, &mut outcome).unwrap();
+        (outcome.total, outcome.before)
+    };
+    let expected = vec![(b"aaa".to_vec(), Vec::<u8>::new()); 3];
+    assert_eq!(threads::run(3, Options::default(), meets).unwrap(), expected);
+    assert_eq!(sim::run(3, &Plan::new(0, Memory::Apart), Options::default(), meets).unwrap(), expected);
+}
+
+#[test]
+fn who_is_alone_need_not_rest_and_nobody_rests_in_a_run_that_has_failed() {
+    in_time(|| {
+        let failure = Failure::GaveUp { rank: 0, report: b"on purpose"[..].into() };
+        let rests = |mut circle: Box<dyn Circle>| {
+            let alone = if circle.size() == 1 { circle.rest() } else { Ok(()) };
+            circle.alarm().raise(failure.clone());
+            [alone, circle.rest()]
+        };
+        for size in [1, 2] {
+            let ended = sim::run(size, &Plan::new(0, Memory::Apart), Options::default(), rests).unwrap();
+            assert_eq!(ended, vec![[Ok(()), Err(failure.clone())]; size]);
+        }
+    });
+}
+
+#[test]
+fn threads_have_in_common_what_the_first_to_ask_has_made() {
+    let found = threads::run(3, Options::default(), |circle| {
+        let common = circle.common(Name::new(1), &mut || -> Common { Arc::new(circle.rank()) });
+        common.and_then(|common| common.downcast_ref::<usize>().copied())
+    })
+    .unwrap();
+    assert!(found[0].is_some() && found.iter().all(|one| *one == found[0]), "{found:?}");
 }
 
 #[test]

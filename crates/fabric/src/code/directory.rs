@@ -107,6 +107,13 @@ impl Directory {
         self.known.get(&given).filter(|known| known.task == task).ok_or(Refusal::Damaged)
     }
 
+    fn adopt(&mut self, secret: Secret) {
+        if self.secret != secret {
+            self.secret = secret;
+            self.described.clear();
+        }
+    }
+
     /// Notes an entry under a name, unless that is another one's.
     fn note(&mut self, name: u64, entry: Known) -> Option<()> {
         match self.known.entry(name) {
@@ -140,11 +147,7 @@ pub(crate) fn secret() -> Secret {
 /// Makes names with the secret of another process from now on, so that the two understand each other. Names that are
 /// known stay known.
 pub(crate) fn adopt(secret: Secret) {
-    let mut directory = Directory::open();
-    if directory.secret != secret {
-        directory.secret = secret;
-        directory.described.clear();
-    }
+    Directory::open().adopt(secret);
 }
 
 /// Holds the directory while the process is forked: a thread that had it open would never close it in the copy.
@@ -191,5 +194,19 @@ mod tests {
             assert_eq!(directory.note(7, changed), None);
         }
         assert_eq!(directory.note(8, known(foreign, [other; 2])), Some(()));
+    }
+
+    #[test]
+    fn names_are_made_with_the_secret_that_was_adopted_and_old_ones_stay_known() {
+        let mut directory = Directory::new();
+        let (one, other): (fn(), fn()) = (one, other);
+        let (task, secret) = (TypeId::of::<u8>(), Secret([1, 2]));
+        let entry = Known { task, functions: [one, other] };
+        let before = directory.describe(entry).unwrap();
+        directory.adopt(secret);
+        let after = directory.describe(entry).unwrap();
+        assert!(before[0] != after[0] && before[1..] == after[1..], "the same entry has another name");
+        assert_eq!(after[0], secret.number((task, [after[1], after[2], after[3], after[4]])));
+        assert!(directory.learn(task, before).is_ok() && directory.learn(task, after).is_ok());
     }
 }

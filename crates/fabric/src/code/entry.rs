@@ -205,6 +205,8 @@ mod tests {
         let [more, less] = [|x: &mut u32, ()| *x += 1, |x: &mut u32, ()| *x -= 1]
             .map(|function: fn(&mut u32, ())| Entry::<Numbers>::new::<Changed>(Two::<Changed>(function)));
         assert_ne!(more, less);
+        let copy = more;
+        assert_eq!(more, copy);
         let [more, less] = [more, less].map(|entry| entry.describe().unwrap());
         assert_ne!(more[0], less[0]);
         let mut x = 5;

@@ -177,6 +177,8 @@ fn a_circle_may_number_its_members_anew(stage: &Stage) {
         for meeting in 0..3 {
             meet_and_check(&mut *circle, &mut how, &mut Melded::default(), |rank| word(size - 1 - rank, meeting));
         }
+        // In the run they have the numbers that they had.
+        assert!((0..size).all(|rank| circle.number(rank) == size - 1 - rank));
         // And one of that one: ranks are those of the circle at hand.
         let half: Vec<usize> = (0..size).step_by(2).collect();
         if circle.rank() % 2 == 0 {

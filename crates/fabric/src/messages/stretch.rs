@@ -177,4 +177,16 @@ mod tests {
         Stretch { size: 6, nodes: vec![node(2), node(3)] }.write(&mut halves);
         assert!(read(&halves, 2..4).is_err(), "both halves of a subtree are there, and it is not");
     }
+
+    #[test]
+    fn ranks_that_are_no_subtree_are_not_believed() {
+        let lone = |ranks: Range<usize>| {
+            let mut bytes = Vec::new();
+            Stretch { size: 6, nodes: vec![Node { ranks: ranks.clone(), melded: Vec::new() }] }.write(&mut bytes);
+            Stretch::read(&mut Reader::new(&bytes), 6, ranks).is_ok()
+        };
+        assert!(lone(0..4) && lone(4..6) && lone(0..6));
+        assert!(!lone(1..3), "halves of different subtrees");
+        assert!(!lone(6..6), "nobody");
+    }
 }

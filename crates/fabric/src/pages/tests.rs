@@ -1,6 +1,6 @@
 //! What pages keep to.
 
-use super::*;
+use super::{entry::EXCLUSIVE, *};
 
 /// Four lines of 6 elements, in pages of 4 and 2; the middle two lines are there.
 fn pages() -> Pages<u16> {
@@ -44,12 +44,54 @@ fn a_slice_runs_through_lines_and_keeps_others_from_writing() {
     pages.fill(4, 0, &[7]);
     let slice = pages.slice(2, 1, 6).unwrap();
     assert_eq!(*slice, [2, 3, 4, 5, 6, 7]);
-    assert!(!pages.set(2, 0, 9) && !pages.poke(3, 0, 9) && pages.set(5, 0, 9));
+    assert!(!pages.set(2, 0, 9) && !pages.poke(3, 0, 9) && !pages.poke(4, 0, 9) && pages.set(5, 0, 9));
     assert!(pages.slice_mut(3, 0, 1).is_none() && pages.slice(3, 0, 2).is_some());
     assert_eq!(pages.get(4, 0), Some(7));
     drop(slice);
     assert!(pages.set(2, 0, 9) && !pages.has_slices());
     assert!(pages.slice(2, 0, 13).is_none() && pages.slice(0, 0, 1).is_none());
+    let slice = pages.slice(2, 1, 4).unwrap();
+    assert!(!pages.poke(3, 0, 9) && pages.poke(4, 0, 9), "one element of page 3 is lent");
+    drop(slice);
+}
+
+#[test]
+fn a_slice_leaves_out_the_numbers_that_a_line_has_no_pages_for() {
+    let pages = Pages::<u16>::new(8, Lines { page: 2, line: 5, numbers: 4 }, &[0, 1, 2, 4, 5, 6]).unwrap();
+    let all: [(usize, &[u16]); 6] = [(0, &[1, 2]), (1, &[3, 4]), (2, &[5]), (4, &[6, 7]), (5, &[8, 9]), (6, &[10])];
+    assert!(all.iter().all(|(page, values)| pages.fill(*page, 0, values)));
+    assert_eq!(*pages.slice(0, 1, 8).unwrap(), [2, 3, 4, 5, 6, 7, 8, 9]);
+    assert_eq!(*pages.slice(1, 0, 3).unwrap(), [3, 4, 5]);
+    assert!(pages.slice(0, 0, 11).is_none(), "there are ten");
+}
+
+#[test]
+fn there_are_never_so_many_slices_that_they_look_like_one_for_writing() {
+    let pages = pages();
+    pages.table[2].slices.set(EXCLUSIVE - 2);
+    let last = pages.slice(2, 0, 1).unwrap();
+    assert!(pages.slice(2, 0, 1).is_none() && pages.peek(2, 0).is_some());
+    drop(last);
+    assert!(pages.slice(2, 0, 1).is_some());
+}
+
+#[test]
+fn a_table_says_how_large_it_is() {
+    let bytes = |count| Pages::<u16>::new(count, Lines { page: 4, line: 4, numbers: 1 }, &[]).unwrap().table_bytes();
+    // There is one entry more than pages.
+    assert!(bytes(1) > 1);
+    assert_eq!(bytes(9), 5 * bytes(1));
+}
+
+#[test]
+fn pages_are_in_a_row_if_they_are_lines_that_follow_each_other() {
+    let is_row = |numbers, rooted: [usize; 2]| {
+        let pages = Pages::<u16>::new(4, Lines { page: 4, line: 4, numbers }, &rooted).unwrap();
+        rooted.map(|page| pages.table[page].is_in_row.get())
+    };
+    assert_eq!(is_row(1, [1, 2]), [true; 2]);
+    assert_eq!(is_row(1, [1, 3]), [false; 2]);
+    assert_eq!(is_row(2, [0, 1]), [false; 2]);
 }
 
 #[test]
@@ -57,6 +99,7 @@ fn a_slice_for_writing_is_alone() {
     let pages = pages();
     let mut slice = pages.slice_mut(2, 0, 6).unwrap();
     slice.fill(3);
+    assert_eq!(*slice, [3; 6]);
     assert!(pages.get(2, 0).is_none() && pages.peek(3, 0).is_none() && pages.slice(3, 0, 1).is_none());
     assert!(pages.lend(&[(2, 0, 1)]).is_none() && !pages.copy_out(2, 0..1, &mut Vec::new()));
     drop(slice);
@@ -69,11 +112,14 @@ fn what_is_lent_to_a_peer_is_not_written_until_it_is_back() {
     pages.fill(2, 0, &[1, 2, 3, 4]);
     let lent = pages.lend(&[(2, 1, 2), (5, 0, 1)]).unwrap();
     assert!(!pages.set(2, 0, 9) && !pages.poke(2, 1, 9) && pages.slice_mut(2, 0, 1).is_none());
-    assert!(pages.poke(2, 0, 9), "the rest of the page is not lent");
-    assert!(!pages.reclaim());
+    assert!(pages.poke(2, 0, 9) && pages.poke(2, 3, 9), "the rest of the page is not lent");
+    assert!(!pages.poke(2, 2, 9) && !pages.fill(2, 2, &[9, 9]) && !pages.reclaim());
     let peer = std::thread::spawn(move || lent.runs().map(<[u16]>::to_vec).collect::<Vec<_>>());
     assert_eq!(peer.join().unwrap(), [vec![2, 3], vec![0]]);
     assert!(pages.reclaim() && pages.set(2, 1, 9));
+    let lent = pages.lend(&[(2, 0, 2)]).unwrap();
+    assert!(!pages.poke(2, 1, 8) && pages.poke(2, 2, 8));
+    drop(lent);
 }
 
 #[test]
@@ -133,7 +179,7 @@ fn pages_come_and_go_unless_they_were_there_from_the_start() {
     assert!(!pages.remove(0), "a slice of it is lent");
     drop(slice);
     assert!(pages.remove(0) && !pages.has(0) && pages.get(0, 1).is_none() && !pages.remove(0));
-    assert!(!pages.remove(2) && !pages.add(99));
+    assert!(!pages.remove(2) && !pages.add(8) && !pages.add(99));
 }
 
 #[test]
@@ -163,6 +209,9 @@ fn lines_that_are_pages_are_reached_by_their_number() {
     pages.show(2, 1..6);
     assert!(pages.get_line(2, 1).is_none() && pages.get(2, 1).is_some());
     assert!(!self::pages().set_line(2, 0, 1) && self::pages().get_line(2, 0).is_none(), "lines of two pages");
+    let pages = Pages::<u16>::new(2, Lines { page: 4, line: 6, numbers: 2 }, &[0, 1]).unwrap();
+    pages.show(0, 0..4);
+    assert!(pages.get(0, 0).is_some() && pages.get_line(0, 0).is_none());
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! What regions keep to.
 
 use super::{borrows::overlap, *};
-use crate::memory::Buffer;
-use crate::memory::{HUGE, LINE};
+use crate::memory::{Buffer, HUGE, LINE, PartedMemory};
+use std::sync::Arc;
 
 #[test]
 fn a_region_starts_as_zeros_on_its_own_cache_lines() {
@@ -99,4 +99,25 @@ fn ranges_outside_are_refused_even_where_they_wrap() {
     let peer = region.reach();
     assert_eq!(peer.read(3..5).err(), Some(Refused::Bounds { len: 4 }));
     assert_eq!(region.pull(usize::MAX, &peer, 0..2), Err(Refused::Bounds { len: 4 }));
+}
+
+#[test]
+fn parts_are_read_as_one_if_all_are_there_where_they_were_made() {
+    const LEN: usize = LINE / 8;
+    let common = Arc::new(PartedMemory::<u64>::new(3, LEN).unwrap());
+    let mut parts = [0, 1, 2].map(|number| Region::part_of(&common, number, LEN).unwrap());
+    let reaches = parts.each_ref().map(|part| Some(part.reach()));
+    assert_eq!(Flat::of(&reaches).err(), Some(Refused::Closed));
+    for (part, value) in parts.iter_mut().zip(1..) {
+        part.as_mut_slice().fill(value);
+        part.open();
+    }
+    let flat = Flat::of(&reaches).unwrap().expect("all are there");
+    let all: Vec<u64> = [[1; LEN], [2; LEN], [3; LEN]].concat();
+    assert_eq!(*flat, all[..]);
+    drop(flat);
+    assert!(Flat::of(&reaches[..2]).unwrap().is_none() && Flat::of(&reaches[1..]).unwrap().is_none());
+    parts[1].swap(&mut Buffer::new(LEN).unwrap());
+    parts[1].open();
+    assert!(Flat::of(&reaches).unwrap().is_none(), "the second part is elsewhere");
 }

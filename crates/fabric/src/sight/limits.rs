@@ -62,4 +62,19 @@ mod tests {
         assert_eq!(period(1, 0), Some(5));
         assert_eq!(period(0, 60_000), Some(1000));
     }
+
+    /// Whoever starts the tests may have set them; then that is what counts.
+    #[test]
+    fn what_the_environment_says_counts_and_what_it_does_not_say_is_usual() {
+        let seconds = |name: &str| {
+            let set = std::env::var_os(name)?;
+            Some(Duration::from_secs_f64(set.to_str()?.trim().parse().ok()?))
+        };
+        let usual = Limits::default();
+        let expected = Limits {
+            notice: seconds("SUPERSTEP_WAIT_NOTICE").unwrap_or(usual.notice),
+            most: seconds("SUPERSTEP_WAIT_LIMIT").unwrap_or(usual.most),
+        };
+        assert_eq!(Limits::from_environment(), Ok(expected));
+    }
 }

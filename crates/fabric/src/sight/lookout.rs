@@ -282,9 +282,20 @@ mod tests {
              a row, the last of them processor 2 in step 3 of group 0 (2.rs:1); nobody computes, and no wait can end"
         );
         // Whoever is waited for may be nobody that there is, as far as another process tells.
-        let (mut strange, begin) = lookout([Whom::One(7), Whom::Nobody, Whom::Nobody]);
-        let Some(Verdict::Notice(line)) = at(&mut strange, begin, 12) else { panic!("it has waited") };
-        assert!(line.ends_with("(0.rs:1); nobody computes, and no wait can end"), "{line}");
+        for nobody in [3, 7] {
+            let (mut strange, begin) = lookout([Whom::One(nobody), Whom::Nobody, Whom::Nobody]);
+            let Some(Verdict::Notice(line)) = at(&mut strange, begin, 12) else { panic!("it has waited") };
+            assert!(line.ends_with("(0.rs:1); nobody computes, and no wait can end"), "{line}");
+        }
+    }
+
+    #[test]
+    fn of_several_waits_the_longest_is_spoken_of() {
+        let (mut lookout, begin) = lookout([Whom::One(3), Whom::One(3), Whom::One(3), Whom::Nobody]);
+        lookout.seen[0].since = begin + Duration::from_secs(5);
+        lookout.seen[2].since = begin + Duration::from_secs(3);
+        let Some(Verdict::Notice(line)) = at(&mut lookout, begin, 12) else { panic!("it has waited") };
+        assert!(line.starts_with("processor 1 has waited for 12 s"), "{line}");
     }
 
     #[test]

@@ -139,7 +139,10 @@ impl Watched {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        super::{pen::Pen, sighting::sightings},
+        *,
+    };
 
     struct Silent;
 
@@ -160,8 +163,40 @@ mod tests {
             numbers.iter().all(|number| state.runs.iter().any(|run| Some(run.number) == *number))
         };
         assert!(are_watched(&[first.0, second.0, third.0]));
+        assert!(lock().is_started, "somebody looks");
+        let ended = second.0;
         drop(second);
-        assert!(are_watched(&[first.0, third.0]));
+        assert!(are_watched(&[first.0, third.0]) && !are_watched(&[ended]));
+    }
+
+    #[derive(Default)]
+    struct Heard(Mutex<Option<Failure>>);
+
+    impl Alarm for Heard {
+        fn raise(&self, failure: Failure) {
+            *self.0.lock().unwrap() = Some(failure);
+        }
+
+        fn raised(&self) -> Option<Failure> {
+            self.0.lock().unwrap().clone()
+        }
+    }
+
+    #[test]
+    fn who_has_waited_too_long_raises_the_alarm() {
+        let (all, heard) = (sightings(2), Arc::new(Heard::default()));
+        let pens = [0, 1].map(|at| Pen::here(&all, at));
+        pens.iter().for_each(Pen::begin);
+        assert!(pens[0].wait(|| Some(1)));
+        let limits = Limits { notice: Duration::ZERO, most: Duration::from_secs(1) };
+        let (lookout, alarm) = (Lookout::new(2, limits), Arc::clone(&heard) as Arc<dyn Alarm>);
+        let mut run = Watched { number: 0, sightings: all, lookout, limits, alarm, failed: None };
+        let now = Instant::now();
+        assert!(run.look(now).is_none());
+        let (alarm, verdict) = run.look(now + limits.most).expect("it has waited");
+        act(&*alarm, verdict);
+        let Some(Failure::Stalled { words }) = heard.raised() else { panic!("it was raised") };
+        assert!(words.starts_with("processor 0 has waited for 1.0 s"), "{words}");
     }
 
     #[test]

@@ -213,4 +213,38 @@ mod tests {
         assert!(pen.wait(|| Some(0)));
         assert_ne!(all[1].progress(), progress, "it is another wait");
     }
+
+    #[test]
+    fn a_wait_in_a_loop_ends_when_it_goes_on_or_the_loop_ends() {
+        let all = sightings(2);
+        let pen = Pen::here(&all, 0);
+        pen.begin();
+        let whom = || all[0].progress().waits_for();
+        let mut waiting = pen.waiting();
+        for _ in 0..2 {
+            assert_eq!(whom(), Whom::Nobody);
+            waiting.begin(|| Some(1));
+            waiting.begin(|| None);
+            assert_eq!(whom(), Whom::One(1));
+            waiting.go_on();
+        }
+        assert_eq!(whom(), Whom::Nobody);
+        waiting.begin(|| None);
+        assert_eq!(whom(), Whom::Anybody);
+        drop(waiting);
+        assert_eq!(whom(), Whom::Nobody);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_processes_of_a_team_write_one_behind_the_other() {
+        const EACH: usize = size_of::<Sighting>();
+        let memory = Arc::new(Mapping::map(3 * EACH, 3 * EACH).unwrap());
+        let pen = Pen::of_team(TeamSightings::new(Arc::clone(&memory), EACH), 1);
+        pen.begin();
+        assert!(pen.wait(|| Some(0)));
+        let seen = [0, 1, 2].map(|at| memory.get::<Sighting>(at * EACH).progress());
+        assert_eq!(seen[2].waits_for(), Whom::One(0));
+        assert!(!seen[0].is_under_way() && !seen[1].is_under_way());
+    }
 }

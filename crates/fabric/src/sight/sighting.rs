@@ -259,4 +259,15 @@ mod tests {
         pen.begin();
         assert!(!all[0].has_heard(), "another run");
     }
+
+    #[test]
+    fn who_has_ended_waits_for_nobody() {
+        let all: Arc<[Sighting]> = (0..1).map(|_| Sighting::default()).collect();
+        let pen = Pen::here(&all, 0);
+        pen.begin();
+        assert!(pen.wait(|| Some(3)));
+        assert_eq!(all[0].progress().waits_for(), Whom::One(3));
+        pen.end();
+        assert_eq!(all[0].progress().waits_for(), Whom::Nobody);
+    }
 }

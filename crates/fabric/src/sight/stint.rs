@@ -130,4 +130,13 @@ mod tests {
         std::thread::sleep(Duration::from_millis(50));
         assert!(stint.had(period) <= 2 * period);
     }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    #[cfg_attr(miri, ignore = "Miri shows no files of the system")]
+    fn who_looks_at_itself_is_on_a_core() {
+        let own = Sample::of(&format!("/proc/{}/task/{}", std::process::id(), own_task()));
+        assert!(own.expect("Linux tells").wants_core);
+        assert!(Sample::of("/proc/0/task/0").is_none(), "there is no such thread");
+    }
 }

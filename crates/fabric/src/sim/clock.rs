@@ -189,4 +189,13 @@ mod tests {
         assert_eq!((bill.members, bill.words), (2, 10));
         assert!(is(bill.nanoseconds, 2030) && is(clock.now(0), 2036) && is(clock.latest(), 2036));
     }
+
+    #[test]
+    fn what_one_sends_to_several_counts_together() {
+        let mut clock = Clock::new(3, COST);
+        (1..3).for_each(|to| clock.send(0, to, stamp(Tag::Tray, 1), 80));
+        (0..3).for_each(|rank| clock.enter(rank, stamp(Tag::Up, 1), 0));
+        let bill = clock.come_out(2, stamp(Tag::Up, 1), 0).unwrap();
+        assert_eq!(bill.words, 20);
+    }
 }

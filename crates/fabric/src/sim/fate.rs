@@ -141,4 +141,26 @@ mod tests {
         let mut calm = Fate::new(Faults::default(), 0);
         assert!((0..1000).all(|_| calm.delay().is_none() && calm.stall().is_none() && calm.crash().is_none()));
     }
+
+    #[test]
+    fn every_byte_that_is_damaged_differs_from_what_it_was() {
+        // Whether bits are only set or only cleared shows as well.
+        let sent: Vec<u8> = (0..64).map(|at| if at % 2 == 0 { 0 } else { u8::MAX }).collect();
+        let mut damaged = 0;
+        for seed in 0..20 {
+            let mut fate = Fate::new(Faults::GARBLE, seed);
+            for _ in 0..40 {
+                let mut bytes = sent.clone();
+                if fate.spoil(&mut bytes) != Some(Spoiled::Damaged) {
+                    continue;
+                }
+                damaged += 1;
+                let differing: Vec<usize> = (0..sent.len()).filter(|&at| bytes[at] != sent[at]).collect();
+                let (first, last) = (differing[0], differing[differing.len() - 1]);
+                assert_eq!(differing.len(), last - first + 1, "seed {seed}: {differing:?}");
+                assert!(differing.len().is_power_of_two() || last == sent.len() - 1, "seed {seed}: {differing:?}");
+            }
+        }
+        assert!(damaged > 20, "{damaged} packets were damaged");
+    }
 }

@@ -176,4 +176,13 @@ mod tests {
             assert_eq!(wrong.parse::<Faults>(), Err(NoFaults), "{wrong:?}");
         }
     }
+
+    #[test]
+    fn delays_and_stalls_are_harmless_and_nothing_else_is() {
+        for (bit, name) in NAMES.iter().enumerate() {
+            assert_eq!(Faults(1 << bit).is_harmless(), ["delay", "stall"].contains(name), "{name}");
+        }
+        assert!(Faults::NONE.is_harmless() && (Faults::DELAY | Faults::STALL).is_harmless());
+        assert!(!(Faults::DELAY | Faults::CRASH).is_harmless());
+    }
 }

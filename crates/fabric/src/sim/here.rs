@@ -30,3 +30,16 @@ impl Drop for Here {
         IS_HERE.set(false);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_is_a_simulated_processor_for_as_long_as_it_says() {
+        let here = Here::enter();
+        assert!(is_here());
+        drop(here);
+        assert!(!is_here());
+    }
+}

@@ -448,4 +448,97 @@ mod tests {
         table.end(1);
         assert_eq!(table.pass(), None);
     }
+
+    #[test]
+    fn nobody_has_a_turn_before_all_are_there() {
+        let plan = Plan::new(0, Memory::Apart);
+        let mut table = Table::new(3, &plan, Fate::new(plan.faults, plan.seed), sightings(3));
+        assert_eq!([(); 3].map(|()| table.arrive()), [false, false, true]);
+    }
+
+    /// The first seeds under which something befalls at once, and for how many turns.
+    fn struck(faults: Faults, befall: impl Fn(&mut Fate) -> Option<u64>) -> Vec<(u64, u64)> {
+        let turns = |seed| befall(&mut Fate::new(faults, seed));
+        (0..200).filter_map(|seed| Some((seed, turns(seed)?))).take(5).collect()
+    }
+
+    fn lasts(time: f64, turns: u64) -> bool {
+        (time - turns as f64 * TURN).abs() < 1e-9
+    }
+
+    #[test]
+    fn what_is_held_back_comes_in_its_turn_and_not_before() {
+        for (seed, turns) in struck(Faults::DELAY, Fate::delay) {
+            let mut table = table(2, seed, Faults::DELAY);
+            table.turns = 10;
+            table.send(0, 1, packet(1));
+            assert_eq!(table.agenda.next(), Some(10 + turns), "seed {seed}");
+            // Both go on meanwhile.
+            for _ in 0..turns {
+                assert!(!table.has_mail(1), "seed {seed}");
+                table.pass();
+            }
+            assert_eq!(taken(&mut table, 1), [1], "seed {seed}");
+            assert!(lasts(table.clock.now(1) - table.clock.now(0), turns), "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn a_stall_and_the_time_before_a_crash_is_noticed_last_as_long_as_the_seed_has_it() {
+        for (seed, turns) in struck(Faults::STALL, Fate::stall) {
+            let mut table = table(1, seed, Faults::STALL);
+            table.turns = 10;
+            table.tire(0);
+            assert_eq!(table.agenda.next(), Some(10 + turns), "seed {seed}");
+            assert!(lasts(table.clock.now(0), turns), "seed {seed}");
+        }
+        for (seed, turns) in struck(Faults::CRASH, Fate::crash) {
+            let mut table = table(2, seed, Faults::CRASH);
+            table.turns = 10;
+            let failure = table.suffer(0).unwrap_err();
+            assert_eq!(table.agenda.next(), Some(10 + turns), "seed {seed}");
+            table.turns += turns;
+            table.pass();
+            assert_eq!(table.hear(1), Err(failure), "seed {seed}");
+            assert!(lasts(table.clock.now(1), turns), "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn who_has_sent_something_goes_on_at_once_only_where_there_are_many() {
+        let hurried = |processors: usize| {
+            let mut table = table(processors, 1, Faults::NONE);
+            (0..100).filter(|_| table.hurries()).count()
+        };
+        assert_eq!((hurried(2), hurried(MANY)), (0, 0));
+        let often = hurried(3 * MANY);
+        assert!((55..80).contains(&often), "{often} of 100 times, and not about two times of three");
+    }
+
+    #[test]
+    fn memory_is_refused_as_the_seed_has_it_until_the_run_has_failed() {
+        let refused = |table: &mut Table| (0..20).filter(|_| table.refuses_memory(0)).count();
+        assert_eq!(refused(&mut table(1, 0, Faults::NONE)), 0);
+        let mut in_all = 0;
+        for seed in 0..20 {
+            let mut table = table(1, seed, Faults::MEMORY);
+            in_all += refused(&mut table);
+            table.raise(Some(0), Failure::Deadlock);
+            assert_eq!(refused(&mut table), 0, "seed {seed}");
+        }
+        assert!((1..400).contains(&in_all), "{in_all} of 400 pieces were refused");
+    }
+
+    #[test]
+    fn what_is_garbled_is_taken_like_anything_else() {
+        let mut garbled = 0;
+        for seed in 0..10 {
+            let mut table = table(2, seed, Faults::GARBLE);
+            (0..10).for_each(|meeting| table.send(0, 1, packet(meeting)));
+            while let Some((_, packet)) = table.take_mail(1).unwrap() {
+                garbled += usize::from(packet.tray.bytes != [packet.stamp.meeting as u8; 8]);
+            }
+        }
+        assert!(garbled > 0, "every packet came as it was sent");
+    }
 }

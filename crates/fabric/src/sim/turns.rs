@@ -104,3 +104,37 @@ impl Alarm for Turns {
         self.lock().raised(exit::processor())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{super::plan::Memory, *};
+    use std::thread;
+
+    #[test]
+    fn who_has_no_turn_is_seen_to_wait_until_it_has_one() {
+        // Under this seed the first turn is that of processor 0.
+        let plan = Plan::new(2, Memory::Apart);
+        let turns = Turns::new(2, &plan, Fate::new(plan.faults, plan.seed));
+        let progress = || turns.sightings[1].progress();
+        turns.pen(1).begin();
+        let before = progress();
+        turns.lock().arrive();
+        let [meanwhile, after] = thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                turns.begin(1);
+                let after = progress();
+                drop(turns.at_end(1));
+                after
+            });
+            // It gives the turn and waits before it lets go of the table.
+            while turns.lock().turn.is_none() {
+                thread::yield_now();
+            }
+            let meanwhile = progress();
+            drop(turns.at_end(0));
+            [meanwhile, other.join().expect("it does not panic")]
+        });
+        assert_ne!(meanwhile, before, "it is not seen to wait");
+        assert_eq!(after, before);
+    }
+}

@@ -182,14 +182,15 @@ pub(crate) fn machine() -> String {
 /// Whether a process is there, with memory: not one that only waits to be waited for, nor one that is about to. Where
 /// nothing is known of it, it is: the system may have no files about processes, and this process no more files.
 pub(crate) fn is_alive(pid: i32) -> bool {
-    let is_gone = |why: &io::Error| {
-        (why.kind() == io::ErrorKind::NotFound || why.raw_os_error() == Some(libc::ESRCH))
-            && fs::metadata("/proc/self/stat").is_ok()
-    };
     match fs::read_to_string(format!("/proc/{pid}/stat")) {
         Ok(stat) => is_said_alive(&stat, || fs::read_to_string("/proc/self/stat").unwrap_or_default()),
-        Err(why) => pid <= 0 || !is_gone(&why),
+        Err(why) => pid <= 0 || !(is_gone(&why) && fs::metadata("/proc/self/stat").is_ok()),
     }
+}
+
+/// Whether a file of a process could not be read because there is no such process, or none any more.
+fn is_gone(why: &io::Error) -> bool {
+    why.kind() == io::ErrorKind::NotFound || why.raw_os_error() == Some(libc::ESRCH)
 }
 
 /// What the system says of a process, as to whether it is alive. One that ends has no memory for a while before it is
@@ -277,5 +278,17 @@ mod tests {
         child.wait().unwrap();
         assert!(!is_alive(pid));
         assert!(is_alive(-1), "nothing is known of nobody");
+    }
+
+    #[test]
+    fn only_what_is_not_there_is_gone() {
+        let is_gone = |code| is_gone(&io::Error::from_raw_os_error(code));
+        assert!(is_gone(libc::ENOENT) && is_gone(libc::ESRCH));
+        assert!(!is_gone(libc::EMFILE) && !is_gone(libc::EACCES));
+    }
+
+    #[test]
+    fn a_fence_that_is_unknown_is_refused() {
+        assert!(!membarrier(-1));
     }
 }

@@ -42,3 +42,13 @@ pub fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
 pub fn sync_names(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_a_folder_that_is_missing_are_an_error() {
+        assert!(sync_names(Path::new("/no such folder")).is_err());
+    }
+}

@@ -276,4 +276,20 @@ mod tests {
         unsafe { unmap(start, len, border) };
         assert!(map(usize::MAX - PAGE, border).is_none() && map(usize::MAX / 4, border).is_none());
     }
+
+    /// Another thread may map something there meanwhile, but not each time.
+    #[test]
+    fn what_lies_before_the_border_goes_back_as_well() {
+        const PAGE: usize = 4096;
+        const BORDER: usize = 1 << 24;
+        let is_free = |_| {
+            let start = map(PAGE, BORDER).expect("there is so much memory");
+            let address = start.addr().get();
+            let before = mapped(address - PAGE, address);
+            // SAFETY: it was mapped so, and is not used any more.
+            unsafe { unmap(start, PAGE, BORDER) };
+            before == 0
+        };
+        assert!((0..20).any(is_free), "it is mapped each time");
+    }
 }

@@ -88,3 +88,19 @@ fn work<R: Send>(
         result
     })
 }
+
+#[cfg(all(test, not(loom), not(shuttle)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_larger_run_has_numbers_of_that_and_is_seen() {
+        let alarm = Arc::new(ThreadAlarm::new(3, 4));
+        let ran = run_with(3, Options::default(), &alarm, |mut circle| {
+            let is_seen = alarm.sightings[circle.rank()].progress().is_under_way();
+            circle.wait().map(|()| (circle.rank(), circle.number(2), is_seen))
+        });
+        assert_eq!(ran.unwrap(), [0, 1, 2].map(|rank| Ok((rank, 6, true))));
+        assert!(!alarm.sightings.iter().any(|one| one.progress().is_under_way()), "all have ended");
+    }
+}

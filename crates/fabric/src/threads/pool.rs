@@ -167,8 +167,9 @@ impl Crew {
         crew.workers.extend(idle.extract_if(.., &mut fits));
         drop(idle);
         let kept = crew.workers.len();
-        room::check(processors, processors - kept)?;
-        crew.workers.reserve_exact(processors - kept);
+        let missing = processors - kept;
+        room::check(processors, missing)?;
+        crew.workers.reserve_exact(missing);
         for rank in (0..processors).filter(|&rank| !is_taken.get(rank).is_some_and(|is_taken| *is_taken)) {
             match Worker::start(first + rank, stack_bytes) {
                 Ok(worker) => crew.workers.push(worker),
@@ -340,5 +341,27 @@ mod tests {
         assert!(first.0 < 3);
         std::mem::forget(first);
         assert_eq!(crew().run(|rank| rank), [0, 1, 2], "they work on");
+    }
+
+    /// They need no room beside what they have.
+    #[test]
+    #[cfg_attr(miri, ignore = "so many threads take Miri minutes")]
+    fn threads_that_are_kept_are_not_missing() {
+        let options = Options { stack_bytes: 1 << 20, ..Options::default() };
+        let all: Vec<usize> = (0..300).collect();
+        for _ in 0..2 {
+            let crew = Crew::hire(all.len(), options).expect("there are so many threads");
+            assert_eq!(crew.run(|rank| rank), all);
+        }
+    }
+
+    #[test]
+    fn a_thread_that_is_no_worker_can_be_a_processor() {
+        let both = thread::spawn(|| {
+            let before = is_processor();
+            be_processor();
+            (before, is_processor())
+        });
+        assert_eq!(both.join().expect("it does not panic"), (false, true));
     }
 }

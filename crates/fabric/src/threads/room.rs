@@ -101,6 +101,9 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::QuotaExceeded);
         assert!(error.to_string().contains("leaves room for"), "{error}");
         check(100, 100).unwrap();
+        // Limits are looked at from so many on.
+        assert!(check(1 << 40, MANY).is_err());
+        check(1 << 40, MANY - 1).unwrap();
     }
 
     #[test]
@@ -120,10 +123,23 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri shows no files of the system")]
+    fn memory_has_room_for_the_pairs_of_those_that_are_there_and_come() {
+        let room = |processors, missing| {
+            let limits = limits(processors, missing);
+            limits.into_iter().find(|limit| limit.what == "the memory of this machine").expect("Linux tells").room
+        };
+        let total = field("/proc/meminfo", "MemTotal:").expect("Linux has it") * 1024;
+        let most = room(1 << 40, 1 << 40);
+        assert!(most > 0 && most * most * BYTES_PER_PAIR <= total, "{most} of {total} bytes");
+        assert_eq!(room(1 << 40, 1 << 39), 0, "so many are there");
+    }
+
+    #[test]
     fn cgroups_of_both_versions_are_found_with_those_around_them() {
         assert_eq!(cgroups("0::/a/b\n"), ["/sys/fs/cgroup", "/sys/fs/cgroup/a", "/sys/fs/cgroup/a/b"]);
         assert_eq!(cgroups("4:memory:/x\n8:pids:/y\n"), ["/sys/fs/cgroup/pids", "/sys/fs/cgroup/pids/y"]);
-        assert!(cgroups("nonsense").is_empty());
+        assert!(cgroups("nonsense").is_empty() && cgroups("1::/x\n").is_empty());
     }
 
     #[test]

@@ -371,3 +371,48 @@ impl Meetings for Seat {
         !into.is_empty()
     }
 }
+
+#[cfg(all(test, not(loom), not(shuttle)))]
+mod tests {
+    use super::*;
+
+    /// The seats of a table, all of them taken by this thread.
+    fn seats(size: usize) -> Vec<Seat> {
+        let (table, alarm) = (Arc::new(Table::new(size)), Arc::new(ThreadAlarm::new(size, 0)));
+        (0..size).map(|rank| Seat::new(Arc::clone(&table), rank, rank, Arc::clone(&alarm))).collect()
+    }
+
+    #[test]
+    fn who_has_not_come_is_missing_for_all_who_have() {
+        let mut seats = seats(9);
+        for late in [0, 4, 8] {
+            for seat in seats.iter_mut().filter(|seat| seat.rank != late) {
+                seat.enter(&[], &mut Silence);
+            }
+            for seat in seats.iter().filter(|seat| seat.rank != late) {
+                assert_eq!(seat.missing(), Some(late), "rank {}", seat.rank);
+            }
+            seats[late].enter(&[], &mut Silence);
+            assert!(seats.iter().all(|seat| seat.missing().is_none()), "{late} has come");
+        }
+    }
+
+    #[test]
+    fn all_are_alike_only_where_everybody_says_the_same() {
+        let mut seats = seats(3);
+        let nobody = seats.len();
+        for len in [0, BARE - 1, BARE, BARE + 1, INLINE + 1] {
+            let (usual, longer) = (vec![7u8; len], vec![7u8; len + 1]);
+            for odd_one in 0..=nobody {
+                let says = |rank: usize| if rank == odd_one { &longer } else { &usual };
+                for seat in &mut seats {
+                    seat.enter(says(seat.rank), &mut Silence);
+                }
+                for seat in &seats {
+                    let alike = seat.all_alike(says(seat.rank));
+                    assert_eq!(alike, odd_one == nobody, "{len} bytes, and {odd_one} says one more");
+                }
+            }
+        }
+    }
+}

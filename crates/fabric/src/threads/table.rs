@@ -217,3 +217,15 @@ impl Table {
         }
     }
 }
+
+#[cfg(all(test, not(loom), not(shuttle)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_more_members_than_read_each_other_climb_a_tree() {
+        for (size, nodes) in [(1, 0), (FLAT, 0), (FLAT + 1, FLAT + 1), (2 * FLAT, 2 * FLAT)] {
+            assert_eq!(Table::new(size).nodes.len(), nodes, "{size} members");
+        }
+    }
+}

@@ -314,3 +314,15 @@ impl<'a> Patience<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_naps_looks_until_it_is_ready() {
+        let looks = Cell::new(0);
+        nap_until(|| looks.replace(looks.get() + 1) == 2);
+        assert_eq!(looks.get(), 3);
+    }
+}

@@ -331,4 +331,12 @@ mod tests {
         assert_eq!((short.bytes, short.is_refused), (&b"short"[..], false));
         assert!(body.0.is_empty());
     }
+
+    /// With more of them, two numbers would not fit into a slot.
+    #[test]
+    fn the_length_of_a_short_portion_takes_four_bytes() {
+        let mut out = Vec::new();
+        push_portion(&mut out, |out| out.extend_from_slice(b"short"));
+        assert_eq!(out.len(), LENGTH + 5);
+    }
 }

@@ -366,3 +366,28 @@ impl Drop for Lease {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Config;
+
+    #[test]
+    fn a_group_keeps_one_thing_of_each_type_and_nothing_beyond_its_end() {
+        let outcome = Config::new().procs(1).run(|g| {
+            let mut kept = None;
+            g.split(1, |sub| {
+                let core = Rc::clone(sub.core());
+                core.keep_state(Rc::new(1u8));
+                core.keep_state(Rc::new(2u16));
+                core.keep_state(Rc::new(3u8));
+                assert_eq!(core.state::<u8>(), Some(Rc::new(3)));
+                assert_eq!(core.state::<u16>(), Some(Rc::new(2)));
+                kept = Some(core);
+            });
+            let core = kept.expect("everybody is in it");
+            assert_eq!((core.phase(), core.state::<u8>()), (Phase::Ended, None));
+        });
+        assert_eq!(outcome, Ok(()));
+    }
+}

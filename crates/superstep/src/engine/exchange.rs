@@ -312,4 +312,36 @@ mod tests {
             assert_eq!(read.unwrap_err().kind(), ErrorKind::Damaged, "flipped at {at}");
         }
     }
+
+    #[test]
+    fn an_outbox_that_is_closed_has_nothing_and_has_sent_nothing() {
+        let mut outbox = Outbox::default();
+        assert!(outbox.is_empty() && !outbox.has_posted());
+        outbox.push(1, Address::Tenant(2), Tag::Data, |out| out.push(7));
+        outbox.early.push(1);
+        (outbox.carries, outbox.doubts) = (true, true);
+        assert!(!outbox.is_empty() && outbox.has_posted());
+        outbox.close();
+        assert!(outbox.is_empty() && !outbox.has_posted() && outbox.trays[1].is_empty());
+        assert!(!outbox.carries && !outbox.doubts);
+    }
+
+    #[test]
+    fn a_buffer_goes_to_where_it_came_from_unless_a_larger_one_is_there() {
+        let mut outbox = Outbox::default();
+        outbox.trays.resize_with(4, Tray::default);
+        for room in [64, 8] {
+            let mut inbox = inbox(Vec::with_capacity(room));
+            inbox.recycle(&mut outbox);
+            assert_eq!(inbox.used, 0);
+            assert!(outbox.trays[3].bytes.capacity() >= 64, "after one of {room} bytes");
+        }
+    }
+
+    #[test]
+    fn an_inbox_that_is_cleared_has_nothing() {
+        let mut inbox = inbox(record(Address::Item(4), Tag::Data, b"abc"));
+        inbox.clear();
+        assert!(inbox.used == 0 && inbox.trays[0].1.is_empty());
+    }
 }

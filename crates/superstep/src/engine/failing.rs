@@ -141,7 +141,7 @@ impl Core {
     }
 
     fn last_words(&self, flags: u32, report: &[u8]) -> Vec<u8> {
-        let mut mine = Vec::with_capacity(contribution::HEADER + 4 + report.len());
+        let mut mine = Vec::new();
         contribution::open(0, flags, &(self.rank() as u32).to_le_bytes(), &mut mine);
         mine.extend_from_slice(report);
         mine
@@ -219,5 +219,98 @@ impl Step {
             core.fail_with(error);
         });
         core.place(Agree(value.ok()), 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Config, Fabric};
+    use std::{
+        fmt,
+        rc::Rc,
+        sync::{
+            Arc,
+            atomic::{AtomicBool, Ordering},
+        },
+        thread,
+    };
+
+    /// Says that the group is over.
+    struct AtEnd(Arc<AtomicBool>);
+
+    impl Drop for AtEnd {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Release);
+        }
+    }
+
+    #[test]
+    fn where_nobody_can_fail_nobody_waits_at_the_end_of_a_run() {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let outcome = Config::new().procs(2).fabric(Fabric::Threads).run(|g| {
+            if g.rank() == 0 {
+                g.core().keep_state(Rc::new(AtEnd(Arc::clone(&is_over))));
+            } else {
+                // For ever, if rank 0 waits for this one.
+                while !is_over.load(Ordering::Acquire) {
+                    thread::yield_now();
+                }
+            }
+        });
+        assert_eq!(outcome, Ok(()));
+    }
+
+    #[test]
+    fn where_somebody_may_fail_all_hear_of_it_at_the_end_of_a_run() {
+        let outcome = Config::new().procs(2).fabric(Fabric::Threads).run_all(|g| {
+            let returned = if g.rank() == 1 { Err(BoxError::from("too bad")) } else { Ok(()) };
+            let error = g.core().end_run(returned, true, Location::caller()).unwrap_err();
+            error.to_string()
+        });
+        for text in outcome.unwrap() {
+            assert!(text.contains("rank 1 returned an error: too bad"), "{text}");
+        }
+    }
+
+    #[test]
+    fn who_may_be_waited_for_elsewhere_cannot_fail_alone() {
+        let outcome = Config::new().procs(1).run(|g| {
+            let core = g.core();
+            assert!(core.can_fail_alone());
+            core.set_phase(Phase::Epoch);
+            assert!(!core.can_fail_alone());
+            core.set_phase(Phase::Between);
+        });
+        assert_eq!(outcome, Ok(()));
+    }
+
+    /// An error with so many causes.
+    #[derive(Debug)]
+    struct Nested(usize, Option<Box<Nested>>);
+
+    impl Nested {
+        fn new(causes: usize) -> Self {
+            Self(causes, (causes > 0).then(|| Box::new(Self::new(causes - 1))))
+        }
+    }
+
+    impl fmt::Display for Nested {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "<{}>", self.0)
+        }
+    }
+
+    impl std::error::Error for Nested {
+        fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+            let cause = self.1.as_deref()?;
+            Some(cause)
+        }
+    }
+
+    #[test]
+    fn of_very_many_causes_the_first_are_said() {
+        let said = |causes: usize| in_one_line(&Nested::new(causes)).matches('<').count();
+        assert_eq!([said(0), said(CAUSES), said(CAUSES + 8)], [1, 1 + CAUSES, 1 + CAUSES]);
     }
 }

@@ -83,3 +83,21 @@ pub(crate) fn fold_into<T: Value, C: Combine<T>>(op: &C, acc: &mut T, with: &T, 
         Ok(())
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::operators::{Any, Same, Sum},
+        *,
+    };
+
+    fn folded(op: impl Combine<u32>, mut acc: u32, with: u32) -> Result<u32> {
+        fold_into(&op, &mut acc, &with, &|| "numbers".to_owned()).map(|()| acc)
+    }
+
+    #[test]
+    fn an_operator_folds_keeps_the_lower_or_wants_both_the_same() {
+        assert_eq!([folded(Sum, 3, 4), folded(Any, 3, 4), folded(Same, 3, 3)], [Ok(7), Ok(3), Ok(3)]);
+        assert_eq!(folded(Same, 3, 4).unwrap_err().kind(), ErrorKind::ReplicaDiverged);
+    }
+}

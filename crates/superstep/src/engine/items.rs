@@ -264,3 +264,33 @@ impl Items {
         boxes.all_mut().get_mut((number & !ALONE) as usize).map(|placed| &mut placed.item)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Asks for what the ranks below have, by an operator that cannot fail.
+    struct Below(Option<u64>);
+
+    impl Item for Below {
+        fn needs(&self) -> Needs {
+            Needs::Before
+        }
+
+        fn outcome(&mut self) -> &mut dyn Any {
+            &mut self.0
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_refused_is_not_in_doubt() {
+        let mut items = Items::default();
+        items.place(Below(None));
+        assert!(!items.has_doubts());
+    }
+
+    #[test]
+    fn a_tally_is_named_in_a_divergence() {
+        assert_eq!(Tally::new(1).describe(), "a number from each");
+    }
+}

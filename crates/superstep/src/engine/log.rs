@@ -112,3 +112,42 @@ impl Log {
         terms
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{super::items::Tally, *};
+    use crate::error::ErrorKind;
+
+    #[test]
+    fn nothing_is_left_of_a_step_that_is_abandoned() {
+        let log = Log::default();
+        log.place(Tally::new(1), 0);
+        *log.failing.borrow_mut() = Some(Error::new(ErrorKind::Overflow, "too much"));
+        log.abandon();
+        assert!(log.items.borrow().is_empty() && log.failing.borrow().is_none());
+    }
+
+    #[test]
+    fn all_terms_of_a_step_are_said_and_none_of_the_step_before() {
+        let log = Log::default();
+        log.add_term(1, "one".to_owned());
+        log.add_term(2, "another".to_owned());
+        assert_eq!(log.terms(), ["another", "one"]);
+        log.begin();
+        assert!(log.terms().is_empty());
+        log.add_term(3, "a third".to_owned());
+        assert_eq!(log.terms(), ["a third"]);
+    }
+
+    #[test]
+    fn a_term_that_counts_once_does_so_in_every_step() {
+        let log = Log::default();
+        for _ in 0..2 {
+            log.begin();
+            for (term, words) in [(1, "one"), (2, "two"), (1, "one"), (2, "two")] {
+                log.add_term_once(term, || words.to_owned());
+            }
+            assert_eq!(log.terms(), ["one", "two"]);
+        }
+    }
+}

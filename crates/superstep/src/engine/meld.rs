@@ -263,7 +263,10 @@ pub(super) fn refusal(total: &Contribution<'_>, items: &Items) -> Result<Option<
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        super::{contribution::push_numbered, items::Tally},
+        *,
+    };
 
     fn bare(fingerprint: u64, flags: u32, leavers: &[u32]) -> Vec<u8> {
         let mut out = Vec::new();
@@ -282,6 +285,7 @@ mod tests {
     #[test]
     fn equal_headers_meld_into_themselves() {
         assert_eq!(melded(&bare(7, 0, &[]), &bare(7, 0, &[])), bare(7, 0, &[]));
+        assert!(Melder { operators: None, is_bare: true, fingerprint: None }.alike());
     }
 
     #[test]
@@ -337,5 +341,62 @@ mod tests {
         }
         let out = melded(&bare(7, flags::WRITTEN, &[]), &bare(7, flags::WRITTEN, &[]));
         assert!(Contribution::of(&out).unwrap().has(flags::FAILED));
+    }
+
+    /// Appends a portion that says why an operator has refused.
+    fn push_refused(error: &Error, out: &mut Vec<u8>) {
+        let at = out.len();
+        out.extend_from_slice(&[0; LENGTH]);
+        out.extend_from_slice(&error.report());
+        close_portion(out, at, true);
+    }
+
+    #[test]
+    fn what_one_side_alone_has_written_and_dropped_is_passed_on() {
+        let mut left = bare(7, flags::WRITTEN | flags::DROPPED, &[]);
+        for bytes in [b"written", b"dropped"] {
+            let write = |number: u32, out: &mut Vec<u8>| {
+                out.extend_from_slice(&number.to_le_bytes());
+                out.extend_from_slice(bytes);
+                Ok(())
+            };
+            push_numbered(&mut left, &[3, 5], write).unwrap();
+        }
+        assert_eq!(melded(&left, &bare(7, 0, &[])), left);
+        assert_eq!(melded(&bare(7, 0, &[]), &left), left);
+    }
+
+    #[test]
+    fn what_was_refused_on_one_side_alone_is_refused() {
+        let mut left = bare(7, flags::WRITTEN, &[]);
+        for number in [1u32, 3] {
+            left.extend_from_slice(&number.to_le_bytes());
+        }
+        push_refused(&damaged(), &mut left);
+        let met = melded(&left, &bare(7, 0, &[]));
+        assert!(Contribution::of(&met).unwrap().has(flags::REFUSED));
+    }
+
+    #[test]
+    fn what_an_operator_has_written_before_it_refuses_is_cut_off() {
+        let (portion, mut out) = (Portion { bytes: b"x", is_refused: false }, vec![9; 5]);
+        let is_refused = meld_portion(portion, portion, &mut out, |_, _, out| {
+            out.extend_from_slice(&[7; 100]);
+            Err(damaged())
+        });
+        assert!(is_refused && out[..5] == [9; 5]);
+        assert_eq!(out[5 + LENGTH..], *damaged().report());
+    }
+
+    #[test]
+    fn a_total_that_is_refused_is_found_behind_one_that_is_not() {
+        let mut items = Items::default();
+        items.place(Tally::new(1));
+        items.place(Tally::new(2));
+        let mut total = bare(7, flags::REFUSED, &[]);
+        push_portion(&mut total, |out| out.push(1));
+        push_refused(&damaged(), &mut total);
+        let total = Contribution::of(&total).unwrap();
+        assert_eq!(refusal(&total, &items), Ok(Some(damaged())));
     }
 }

@@ -153,7 +153,7 @@ impl Membership {
 
     /// The way from the root group to this one, such as `0/1/0/2`.
     pub(crate) fn path(&self) -> String {
-        let mut ids = Vec::with_capacity(self.depth + 1);
+        let mut ids = Vec::new();
         let mut next = Some(self);
         while let Some(group) = next {
             ids.push(group.id.to_string());
@@ -293,5 +293,31 @@ impl Membership {
         let size = self.size.get();
         let what = format!("rank {rank} named in a group of {size}; ranks run from 0 to {}", size - 1);
         self.error(ErrorKind::RankOutOfRange, what, site)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Config;
+
+    #[test]
+    fn a_place_in_a_group_says_the_way_there_and_has_a_key_of_its_own() {
+        let outcome = Config::new().procs(1).run(|g| {
+            let (here, there) = (Location::caller(), Location::caller());
+            let say = |member: &Membership| {
+                let mut text = String::new();
+                member.say_where(&mut text, ", waiting", here).map(|()| text)
+            };
+            let keys = |member: &Membership| [member.site_key(here), member.site_key(there)];
+            assert_eq!(say(g.core()), Ok(format!("of group 0, waiting ({})", place(here))));
+            let outer = keys(g.core());
+            g.split(1, |sub| {
+                assert_eq!(say(sub.core()), Ok(format!("of group 0/0, waiting ({})", place(here))));
+                let inner = keys(sub.core());
+                assert!(outer[0] != outer[1] && inner[0] != inner[1] && outer[0] != inner[0]);
+            });
+        });
+        assert_eq!(outcome, Ok(()));
     }
 }

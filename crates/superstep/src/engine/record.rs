@@ -179,6 +179,7 @@ pub(crate) fn damaged() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
     #[test]
     fn a_record_of_any_length_comes_back_as_it_was() {
@@ -195,5 +196,19 @@ mod tests {
                 assert_eq!((payload, first.len + second.len), (&[1][..], bytes.len()));
             }
         }
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_record_whose_value_unwinds() {
+        let mut bytes = Vec::new();
+        append(&mut bytes, (Address::Item(3), Tag::Data), 0, |out| out.push(7));
+        let before = bytes.clone();
+        let unwound = catch_unwind(AssertUnwindSafe(|| {
+            append::<()>(&mut bytes, (Address::Item(4), Tag::Data), 0, |out| {
+                out.push(8);
+                resume_unwind(Box::new("no value"))
+            });
+        }));
+        assert!(unwound.is_err() && bytes == before);
     }
 }

@@ -349,3 +349,65 @@ impl Registry {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::tenant::{Turns, hooks},
+        *,
+    };
+
+    struct Turning;
+
+    impl Tenant for Turning {
+        fn describe(&self) -> String {
+            "what turns".to_owned()
+        }
+
+        hooks!(turns);
+    }
+
+    impl Turns for Turning {
+        fn turn(&self, _: &mut Buried) {}
+    }
+
+    #[test]
+    fn the_next_boundary_has_something_to_do_while_a_tenant_turns_or_is_lent() {
+        let mut registry = Registry::default();
+        assert!(!registry.is_stirred());
+        let number = registry.add(Rc::new(Turning), 1);
+        assert!(registry.is_stirred());
+        // Another one that is dropped is not this one.
+        for (dropped, is_stirred) in [(number + 1, true), (number, false)] {
+            registry.drop_tenants(&mut vec![dropped]);
+            registry.settle(true);
+            assert_eq!(registry.is_stirred(), is_stirred);
+        }
+        registry.touch(number);
+        assert!(registry.is_stirred());
+    }
+
+    #[test]
+    fn what_was_declared_since_the_members_agreed_is_taken_back_from_the_last_on() {
+        let undone = Rc::new(RefCell::new(Vec::new()));
+        let undo = |number: u32| {
+            let undone = Rc::clone(&undone);
+            Box::new(move || undone.borrow_mut().push(number))
+        };
+        let mut registry = Registry::default();
+        registry.undo_with(undo(0));
+        registry.keep_fresh();
+        registry.undo_with(undo(1));
+        registry.undo_with(undo(2));
+        let given = registry.given();
+        registry.void_fresh(given).into_iter().for_each(|undo| undo());
+        assert_eq!(*undone.borrow(), [2, 1]);
+    }
+
+    #[test]
+    fn no_two_transfers_have_one_number() {
+        let mut registry = Registry::default();
+        let (first, second, third) = (registry.issue(), registry.issue(), registry.issue());
+        assert!(first < second && second < third);
+    }
+}

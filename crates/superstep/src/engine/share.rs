@@ -96,6 +96,7 @@ mod tests {
     fn shares_are_as_near_the_ratios_as_whole_numbers_allow() {
         assert_eq!(share(&[1.0, 1.0], 4).unwrap(), [2, 2]);
         assert_eq!(share(&[1.0, 2.0], 4).unwrap(), [1, 3]);
+        assert_eq!(share(&[3.0, 7.0], 3).unwrap(), [1, 2]);
         assert_eq!(share(&[0.0, 2.0, 1.0], 3).unwrap(), [0, 2, 1]);
         assert_eq!(share(&[1000.0, 1.0, 1.0], 4).unwrap(), [2, 1, 1]);
         assert_eq!(share(&[1.0, 1.0, 1.0], 8).unwrap(), [3, 3, 2]);

@@ -447,4 +447,15 @@ mod tests {
         assert_eq!(decode::<String>(&[200, 1]).unwrap_err().kind(), ErrorKind::Damaged);
         assert_eq!(decode::<bool>(&[1, 0]).unwrap_err().kind(), ErrorKind::Damaged);
     }
+
+    #[test]
+    fn numbers_are_known_from_other_values() {
+        assert!(is_fixed::<u64>() && is_fixed::<[f32; 3]>() && !is_fixed::<Vec<u8>>() && !is_fixed::<String>());
+        assert!(<AsValue as Codec<f64>>::is_small() && !<AsValue as Codec<String>>::is_small());
+        assert!(!<AsElements as Codec<Vec<u8>>>::is_small());
+        let text = "text".to_owned();
+        assert_eq!([owned_bytes(&vec![0u64; 10], 1000), owned_bytes(&text, 1000)], [80, 4]);
+        assert_eq!([numbers_len(&vec![1i16, 2]), numbers_len(&text)], [Some(2), None]);
+        assert_eq!((zeros::<i32>(3), zeros::<String>(3)), (Some(vec![0; 3]), None));
+    }
 }

@@ -134,6 +134,7 @@ pub(super) struct Words {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::OnceLock;
 
     fn words(watch: &Watch, note: u32, at: (usize, usize)) -> Words {
         watch.words(&Party { rank: 0, note, at })
@@ -150,6 +151,15 @@ mod tests {
         }
         watch.clear();
         assert_eq!(watch.note(second), 1);
+    }
+
+    /// Code may be compiled several times, and its lines are the same.
+    #[test]
+    fn a_line_that_lies_in_memory_twice_is_one_line() {
+        static OTHER: OnceLock<Location<'static>> = OnceLock::new();
+        let (watch, site) = (Watch::default(), here());
+        let other = OTHER.get_or_init(|| *site);
+        assert_eq!([site, other, site].map(|site| watch.note(site)), [1; 3]);
     }
 
     #[test]

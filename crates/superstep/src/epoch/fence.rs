@@ -32,11 +32,11 @@ impl Epoch {
         match verdict(last, sum) {
             Verdict::Open => Ok(false),
             Verdict::Quiet if sum[STATE] < LEFT => Ok(true),
-            Verdict::Quiet if sum[STATE] < FAILED => {
+            Verdict::Quiet => {
+                // Who has failed has told everybody, and nobody notes a second error.
                 self.note_missed();
                 Err(self.agree()?)
             }
-            Verdict::Quiet => Err(self.agree()?),
             Verdict::Crowded => {
                 state.outgoing.allow_more();
                 restart(loosened_at);
@@ -65,7 +65,7 @@ impl Epoch {
         let crowded = when(held > 0 && outgoing.is_crowded(), CROWDED);
         let left = when(!waits && self.notes.missed().is_some(), LEFT);
         let state = when(waits, WAITS) + left + when(self.trouble.is_known(), FAILED);
-        let turns = self.activity.begun.get() + self.activity.done.get();
+        let turns = self.activity.done.get() + self.activity.begun.get();
         [outgoing.sent.get(), incoming.came.get(), held + crowded, state, turns]
     }
 

@@ -393,3 +393,40 @@ fn weight<A: Value>(value: &A, most: usize) -> usize {
     let elsewhere = if std::mem::needs_drop::<A>() { ELSEWHERE + owned_bytes(value, most) } else { 0 };
     (size_of::<A>() + elsewhere).max(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{super::methods::Absent, *};
+
+    #[test]
+    fn a_value_weighs_what_it_takes_up_with_its_heap() {
+        assert_eq!([weight(&(), 100), weight(&7u64, 100)], [1, 8]);
+        assert_eq!(weight(&"words".to_owned(), 100), size_of::<String>() + ELSEWHERE + 5);
+    }
+
+    #[test]
+    fn bytes_that_were_sent_are_written_into_again() {
+        let mut lane = Lane::new(Way::Far);
+        lane.keep(Vec::with_capacity(1000));
+        lane.keep(Vec::new());
+        assert!(lane.written.bytes.capacity() >= 1000);
+    }
+
+    /// Who shares memory needs no description, and another process needs one in each epoch.
+    #[test]
+    fn a_method_is_described_to_other_processes_once_in_an_epoch() {
+        let (method, pool) = (Entrance::new::<Absent>(()), RefCell::<Pool>::default());
+        let lens = |lane: &mut Lane| {
+            lane.begin(Bundle { bytes: 1 << 20, count: 1 << 20 });
+            [0; 2].map(|_| {
+                lane.request((method, 1), None, 2u64, true, &pool).unwrap();
+                lane.take_bytes().len()
+            })
+        };
+        let [mut near, mut far] = [Way::Near, Way::Far].map(Lane::new);
+        let [first, second] = lens(&mut far);
+        assert!(first > second);
+        assert_eq!(lens(&mut far), [first, second]);
+        assert_eq!(lens(&mut near), [second; 2]);
+    }
+}

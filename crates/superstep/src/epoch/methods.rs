@@ -104,11 +104,12 @@ mod tests {
             };
             recent.find(key, hash, look_up).expect("it is found")
         };
-        // Two in turn that share the first place only: they do not drive each other out.
+        // Pairs in turn that share the first place only: they do not drive each other out.
         for _ in 0..5 {
             assert_eq!([find(1, 3 | 5 << 32), find(2, 3 | 6 << 32)], [101, 102]);
+            assert_eq!([find(3, 4 | 10 << 32), find(4, 4 | 11 << 32)], [103, 104]);
         }
-        assert_eq!(looked.get(), 2);
+        assert_eq!(looked.get(), 4);
         // Of three in the same two places none has the value of another.
         for turn in 0..20 {
             assert_eq!(find(turn % 3, 7 | 9 << 32), turn % 3 + 100);

@@ -315,4 +315,44 @@ mod tests {
             assert_eq!(room(pool.take::<u64>()), 2);
         }
     }
+
+    #[test]
+    fn near_and_far_letters_are_full_at_numbers_of_their_own() {
+        let outgoing = outgoing(MUCH);
+        let (near, far) = (Bundle { count: 3, ..MUCH }, Bundle { count: 5, ..MUCH });
+        outgoing.begin(&Tuning { near, far, ..Tuning::default() });
+        let fills = |lane: &mut Lane| (1..10).find(|&number| lane.answer::<u64>(number, 7, false).unwrap());
+        let fills: Vec<_> = outgoing.lanes.borrow_mut().iter_mut().map(fills).collect();
+        assert_eq!(fills, [Some(3), Some(3), Some(5)]);
+    }
+
+    /// Inside a process numbers move in vectors of their own, and are written where those were short of late.
+    #[test]
+    fn numbers_are_written_where_series_are_short_and_move_where_they_are_long() {
+        let outgoing = outgoing(MUCH);
+        let ask = |object: u64, count: u64| {
+            let near = &mut outgoing.lanes.borrow_mut()[1];
+            for value in 0..count {
+                near.request((method(), object), None, value, false, &outgoing.pool).unwrap();
+            }
+        };
+        (0..12).for_each(|round| ask(round % 2, 3));
+        assert_eq!(taken(&outgoing, 1).len(), 12);
+        (0..12).for_each(|round| ask(round % 2, 2));
+        let letter = taken(&outgoing, 1);
+        assert!(letter.len() == 5 && letter[4].ends_with("bytes"), "{letter:?}");
+        // However many were short, a few in a row are enough to move again.
+        (0..20).for_each(|round| ask(round % 2, 1));
+        ask(9, 10);
+        let again = "to 9 from None on, 1: [6, 7, 8, 9]";
+        assert_eq!(taken(&outgoing, 1)[1..], [again]);
+        // What cannot be written counts as well.
+        for round in 0..20 {
+            let near = &mut outgoing.lanes.borrow_mut()[1];
+            near.request((method(), round), None, String::new(), false, &outgoing.pool).unwrap();
+        }
+        outgoing.lanes.borrow_mut()[1].clear();
+        ask(9, 10);
+        assert_eq!(taken(&outgoing, 1)[1..], [again]);
+    }
 }

@@ -53,3 +53,17 @@ impl Pool {
         self.letters.pop().unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_letters_are_kept_as_there_may_be() {
+        let mut pool = Pool::default();
+        for taken in 1..=9 {
+            pool.keep_letter(Box::new(MovedLetter { taken, parcels: Vec::new() }), Tray::default());
+        }
+        assert_eq!([0; 9].map(|_| pool.take_letter().0.taken), [8, 7, 6, 5, 4, 3, 2, 1, 0]);
+    }
+}

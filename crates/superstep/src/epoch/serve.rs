@@ -195,3 +195,36 @@ impl Epoch {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Config;
+
+    /// One of answers alone is taken in at once, whatever waits here.
+    #[test]
+    fn a_letter_counts_as_taken_in_when_its_requests_have_begun() {
+        let outcome = Config::new().procs(2).run(|g| {
+            let (object, other) = (g.object(0), g.object(0));
+            g.epoch(|e| {
+                if e.rank() == 0 {
+                    e.send(1, &object, 1, |object, _, x| *object += x);
+                    e.flush();
+                    return;
+                }
+                let taken = || e.state.outgoing.lanes.borrow()[0].taken_here;
+                object.with(|_| {
+                    while e.state.incoming.held.get() == 0 {
+                        e.poll();
+                    }
+                    assert_eq!(taken(), 0);
+                    e.call(0, &other, (), |_, _, ()| ());
+                    assert_eq!(taken(), 1);
+                });
+                e.poll();
+                assert_eq!(taken(), 2);
+            });
+            assert_eq!(object.with(|object| *object), g.rank());
+        });
+        outcome.expect("the run succeeds");
+    }
+}

@@ -336,3 +336,24 @@ fn add_until_full<X, A: Value>(
     }
     Ok((items.len(), None))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Config;
+
+    #[test]
+    fn a_flush_leaves_nothing_that_waits_to_be_sent() {
+        let outcome = Config::new().procs(2).run(|g| {
+            let sum = g.object(0);
+            g.epoch(|e| {
+                let waits = || e.state.outgoing.lanes.borrow().iter().any(|lane| !lane.is_empty());
+                (0..2).for_each(|to| e.send(to, &sum, 1, |sum, _, x| *sum += x));
+                assert!(waits());
+                e.flush();
+                assert!(!waits());
+            });
+            assert_eq!(sum.with(|sum| *sum), 2);
+        });
+        outcome.expect("the run succeeds");
+    }
+}

@@ -389,6 +389,17 @@ const LOAD: u32 = 16;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Config, Fabric};
+
+    #[test]
+    fn threads_reach_the_elements_where_they_are() {
+        let outcome = Config::new().procs(2).fabric(Fabric::Threads).run(|g| {
+            let (some, none) = (g.volatile_array(1, 3, 5u8), g.volatile_array(0, 0, 5u8));
+            assert!(matches!(some.0.store, Store::Common(_)));
+            assert_eq!([some.is_empty(), none.is_empty()], [false, true]);
+        });
+        outcome.expect("the run succeeds");
+    }
 
     #[test]
     fn an_owner_is_found_by_its_new_rank_until_it_leaves() {

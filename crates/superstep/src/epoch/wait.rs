@@ -61,9 +61,7 @@ impl Epoch {
         }
         let mut letter = state.outgoing.take_letter(to);
         self.core.wire.circle_mut().send_letter(to, &mut letter)?;
-        if letter.bytes.capacity() > 0 {
-            state.outgoing.lanes.borrow_mut()[to].keep(letter.bytes);
-        }
+        state.outgoing.lanes.borrow_mut()[to].keep(letter.bytes);
         Ok(())
     }
 

@@ -120,7 +120,6 @@ impl Work<'_> {
         match &mut self.arguments {
             Content::Moved(moved) => {
                 let arguments = moved.downcast_mut::<Vec<D::Args>>().ok_or_else(damaged)?;
-                let count = arguments.len();
                 let (mut rest, mut at) = (arguments.drain(..), 0);
                 while let Some(argument) = rest.next() {
                     if let Some(later) = rest.as_slice().get(AHEAD) {
@@ -129,8 +128,8 @@ impl Work<'_> {
                     if let Some(sooner) = rest.as_slice().get(NEAR) {
                         D::ask_nearer(value, sooner);
                     }
-                    self.left.set(count - at - 1);
-                    each(value, at as u64, argument);
+                    self.left.set(rest.len());
+                    each(value, at, argument);
                     at += 1;
                 }
                 drop(rest);
@@ -140,8 +139,8 @@ impl Work<'_> {
             }
             Content::Written(excerpt) => {
                 let mut rest = excerpt.bytes()?;
-                for at in 0..self.count {
-                    self.left.set((self.count - at - 1) as usize);
+                for (at, left) in (0..self.count).zip((0..self.count).rev()) {
+                    self.left.set(left as usize);
                     each(value, at, decode_next(&mut rest)?);
                 }
                 if !rest.is_empty() {

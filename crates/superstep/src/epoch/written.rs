@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn what_is_alone_in_its_letter_has_a_short_header() {
         let mut letter = WrittenLetter::default();
-        for (len, header) in [(24, LONE_HEADER), (MOVED_UP + 1, HEADER)] {
+        for (len, header) in [(24, LONE_HEADER), (MOVED_UP, LONE_HEADER), (MOVED_UP + 1, HEADER)] {
             letter.parcel(Header { tag: Tag::Answers, names: [1, 0], first: 300 }).0.resize(WORD + HEADER + len, 7);
             let bytes = letter.finish(5);
             assert_eq!(bytes.len(), WORD + header + len);
@@ -322,6 +322,12 @@ mod tests {
             };
             assert_eq!((taken, excerpt.bytes().unwrap()), (5, &vec![7; len][..]));
         }
+    }
+
+    #[test]
+    fn a_letter_that_only_says_what_was_taken_in_is_bare() {
+        assert!(is_bare(&WrittenLetter::default().finish(11)));
+        assert!(!is_bare(&whole()));
     }
 
     #[test]

@@ -220,3 +220,17 @@ fn bury<V: 'static>(over: V, buried: &mut Buried) {
         buried.push(Box::new(over));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Sum;
+
+    /// S5: what is declared says by which operator.
+    #[test]
+    fn a_declaration_names_the_operator() {
+        let declared = Copy::new(1u8, Sum, Location::caller()).declaration();
+        assert!(declared.starts_with("shared u8 of "), "{declared}");
+        assert!(declared.ends_with(&format!(" with {}", type_name::<Sum>())), "{declared}");
+    }
+}

@@ -341,6 +341,14 @@ mod tests {
     }
 
     #[test]
+    fn a_section_that_is_refused_is_named_as_it_was_written() {
+        let words = |section: Strided| indices(&section, 4).unwrap_err().1;
+        assert_eq!(words(strided(0..9, 2)), "section 0..9 by 2 of 4 elements");
+        assert_eq!(words(strided(..=7, 3)), "section ..=7 by 3 of 4 elements");
+        assert_eq!(words(strided(5.., -1)), "section 5.. by -1 of 4 elements");
+    }
+
+    #[test]
     fn a_span_is_turned_upwards() {
         let span = |first, step, count| Span { first, step, count };
         assert_eq!(span(8, -3, 3).upwards(), span(2, 3, 3));

@@ -44,6 +44,28 @@ fn long_puts_of_a_body_that_unwinds_are_never_seen() {
 }
 
 #[test]
+fn sections_of_a_step_that_does_not_close_are_never_moved() {
+    everywhere(|g| {
+        let (me, p) = (g.rank(), g.size());
+        let (next, left) = ((me + 1) % p, (me + p - 1) % p);
+        let (area, source) = (g.area::<usize>(4), g.area::<usize>(2));
+        source.local_mut().fill(me + 1);
+        let moves = |s: &Step| {
+            s.hp_put(next, (&source, 0..2), &area, 2);
+            s.hp_get(next, &source, ..1, &area, 1);
+        };
+        unwound(g, moves);
+        let failed = g.try_step(|s| {
+            moves(s);
+            s.agree(Err::<(), _>("on purpose"))
+        });
+        assert!(failed.is_err());
+        g.step(|s| s.hp_put(next, (&source, 0..1), &area, 0));
+        assert_eq!(*area.local(), [left + 1, 0, 0, 0]);
+    });
+}
+
+#[test]
 fn one_member_may_begin_a_step_again_while_the_others_are_in_it() {
     everywhere(|g| {
         let (me, p) = (g.rank(), g.size());

@@ -167,6 +167,7 @@ fn bad_puts_and_gets_are_refused_at_the_call() {
                 (1, 3 + last, "1 elements at offset"),
                 (4 + last, 0, "end 1 beyond the area"),
                 (2, 2 + last, "end 1 beyond the area"),
+                (2, 3 + last, "end 2 beyond the area"),
                 (1, usize::MAX, "end far beyond the area"),
                 (2, usize::MAX - 1, "far beyond the area"),
                 (2, usize::MAX, "far beyond the area"),

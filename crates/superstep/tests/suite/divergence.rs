@@ -157,7 +157,7 @@ fn a_member_that_makes_an_area_where_the_others_step_is_found() {
 /// S5.
 #[test]
 fn verbs_that_differ_are_named_on_every_member() {
-    let cases: [(&str, &str, fn(&mut Group, bool) -> superstep::Result); 6] = [
+    let cases: [(&str, &str, fn(&mut Group, bool) -> superstep::Result); 8] = [
         ("Sum", "Max", |g, odd| g.try_step(|s| if odd { drop(s.reduce(1, Max)) } else { drop(s.reduce(1, Sum)) })),
         ("u8", "u16", |g, odd| g.try_step(|s| if odd { drop(s.reduce(1u16, Sum)) } else { drop(s.reduce(1u8, Sum)) })),
         ("prefix", "prefix_inclusive", |g, odd| {
@@ -174,6 +174,14 @@ fn verbs_that_differ_are_named_on_every_member() {
         ("reduce", "exchange", |g, odd| {
             let parts = vec![1; g.size()];
             g.try_step(|s| if odd { drop(s.reduce(1, Sum)) } else { drop(s.exchange(parts)) })
+        }),
+        ("reduce", "combine_prefix of a i32", |g, odd| {
+            let x = g.shared(0_i32, Sum);
+            g.step(|_| ());
+            g.try_step(|s| if odd { drop(s.reduce(1, Sum)) } else { drop(s.combine_prefix(&x, Sum)) })
+        }),
+        ("agree on u8", "collect", |g, odd| {
+            g.try_step(|s| if odd { drop(s.agree(Ok::<u8, String>(1))) } else { drop(s.collect(1)) })
         }),
     ];
     for (one, other, step) in cases {

@@ -66,6 +66,37 @@ fn answers_wait_until_they_are_taken() {
     });
 }
 
+/// E2: what has not left has no answer yet.
+#[test]
+fn an_answer_is_not_ready_before_its_question_was_sent() {
+    everywhere(|g| {
+        let (next, none) = ((g.rank() + 1) % g.size(), g.object(()));
+        let answer = g.epoch(|e| {
+            let answer = e.ask(next, &none, 3u32, |(), _, x| x + 1);
+            assert!(!answer.is_ready());
+            answer
+        });
+        assert!(answer.is_ready());
+        assert_eq!(answer.value(), 4);
+    });
+}
+
+/// E3: what has come and waits for its object runs before a call of this processor.
+#[test]
+fn a_call_on_the_own_processor_comes_after_what_waits_there() {
+    on_sizes(&[1, 2, 3], |g| {
+        let log = g.object(Vec::new());
+        g.epoch(|e| {
+            log.with(|_| {
+                e.send(e.rank(), &log, 1, |log, _, x| log.push(x));
+                e.poll();
+            });
+            e.call(e.rank(), &log, 2, |log, _, x| log.push(x));
+        });
+        assert_eq!(log.with(|log| log.clone()), [1, 2]);
+    });
+}
+
 /// E4: methods that wait give way to others, so everybody may call everybody at once.
 #[test]
 fn methods_may_call_further_processors() {

@@ -2,7 +2,7 @@
 
 use crate::{SEVERAL, check, failing, is_everybodys, on_sizes};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use superstep::{Epoch, ErrorKind, Group, Handle, Tuning};
+use superstep::{Epoch, ErrorKind, Group, Handle, Object, Tuning};
 
 /// X3: later requests to the object do not hide why it cannot be used.
 #[test]
@@ -314,4 +314,103 @@ fn what_panics_when_an_epoch_drops_it_ends_everybody() {
             },
         );
     }
+}
+
+/// X2: of a series of questions those before the one that panics are answered, and other series are, before and behind.
+#[test]
+fn questions_before_and_beside_the_one_that_panics_are_answered() {
+    on_sizes(&[1, 2, 3], |g| {
+        for to in 0..g.size() {
+            let (object, other) = (g.object(0u32), g.object(10u32));
+            let mut asked = Vec::new();
+            let error = g
+                .try_epoch(|e| {
+                    let ask = |on: &Object<u32>, x: u32| {
+                        e.ask(to, on, x, |value, _, x| {
+                            assert!(x != 3, "three came");
+                            *value + x
+                        })
+                    };
+                    if e.rank() == 0 {
+                        asked.extend([0, 1].map(|x| ask(&other, x)));
+                        asked.extend([2, 3, 4].map(|x| ask(&object, x)));
+                        asked.push(ask(&other, 5));
+                    }
+                })
+                .unwrap_err();
+            check(&error, ErrorKind::RemotePanic, &["three came"]);
+            is_everybodys(g, &error);
+            let answers: Vec<Option<u32>> =
+                asked.into_iter().map(|answer| catch_unwind(AssertUnwindSafe(|| answer.value())).ok()).collect();
+            let expected = [Some(10), Some(11), Some(2), None, None, Some(15)];
+            assert_eq!(answers, expected[..if g.rank() == 0 { 6 } else { 0 }]);
+        }
+    });
+}
+
+/// X2: what was never answered is not answered by another epoch.
+#[test]
+fn an_answer_that_never_came_is_not_that_of_a_later_question() {
+    on_sizes(&[2, 3], |g| {
+        let (object, other) = (g.object(5), g.object(7));
+        let mut never = None;
+        let stuck = g.try_epoch(|e| match e.rank() {
+            0 => never = Some(e.ask(1, &object, (), |object, _, ()| *object)),
+            1 => object.with(|_| e.wait_one()),
+            _ => {}
+        });
+        check(&stuck.unwrap_err(), ErrorKind::Deadlock, &["rank 1 waits for a request"]);
+        let later = g.epoch(|e| (e.rank() == 0).then(|| e.ask(1, &other, (), |other, _, ()| *other)));
+        if let (Some(never), Some(later)) = (never, later) {
+            assert!(!never.is_ready());
+            assert_eq!(later.value(), 7);
+        }
+    });
+}
+
+/// X3: who catches a method's panic and calls another one of the object hears of that panic.
+#[test]
+fn a_call_behind_a_panic_that_was_caught_is_refused_with_that_panic() {
+    on_sizes(&[1, 2, 3], |g| {
+        let object = g.object(0);
+        let error = g
+            .try_epoch(|e| {
+                if e.rank() == 0 {
+                    let panics = || e.call(0, &object, (), |_, _, ()| -> u8 { panic!("the cause") });
+                    assert!(catch_unwind(AssertUnwindSafe(panics)).is_err());
+                    let again = catch_unwind(AssertUnwindSafe(|| e.call(0, &object, (), |_, _, ()| ())));
+                    let refused = again.unwrap_err();
+                    check(refused.downcast_ref().expect("it is an error"), ErrorKind::RemotePanic, &["the cause"]);
+                }
+            })
+            .unwrap_err();
+        check(&error, ErrorKind::RemotePanic, &["the cause"]);
+        is_everybodys(g, &error);
+    });
+}
+
+/// X2: a method that waits goes on where another one has failed, because its object could not be used any more.
+#[test]
+fn a_method_that_waits_goes_on_when_the_epoch_has_failed() {
+    fn outlives(seen: &mut u32, e: &Epoch, (fails, fine): (Handle<u8>, Handle<u32>)) {
+        let next = (e.rank() + 1) % e.size();
+        let failed = catch_unwind(AssertUnwindSafe(|| {
+            e.take(e.ask(next, &fails, (), |_, _, ()| -> u8 { panic!("it has failed") }));
+        }));
+        assert!(failed.is_err());
+        *seen = e.take(e.ask(next, &fine, (), |fine, _, ()| *fine));
+    }
+    on_sizes(&[1, 2, 3], |g| {
+        let (seen, fails, fine) = (g.object(0), g.object(0), g.object(7));
+        let error = g
+            .try_epoch(|e| {
+                if e.rank() == 0 {
+                    e.send(0, &seen, (fails.handle(), fine.handle()), outlives);
+                }
+            })
+            .unwrap_err();
+        check(&error, ErrorKind::RemotePanic, &["it has failed"]);
+        is_everybodys(g, &error);
+        assert_eq!(seen.with(|seen| *seen), if g.rank() == 0 { 7 } else { 0 });
+    });
 }

@@ -3,7 +3,7 @@
 use crate::{SEVERAL, check, failing, is_everybodys, on_sizes};
 use serde::{Deserialize, Serialize, Serializer};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use superstep::{Epoch, ErrorKind, Group, Object, Tuning, Volatile};
+use superstep::{Epoch, ErrorKind, Group, Max, Object, Sum, Tuning, Volatile};
 
 /// X1.
 #[test]
@@ -107,6 +107,31 @@ fn different_collectives_are_an_error() {
     failing(&[1, 2, 3], claim, |_, error| check(&error, ErrorKind::NoValue, &["gives no arguments"]));
 }
 
+/// X2: two reduces that differ in their method, or only in their operator.
+#[test]
+fn different_reduces_are_an_error() {
+    fn value(object: &mut u32, _: &Epoch, (): ()) -> u32 {
+        *object
+    }
+    let reduces: [fn(&Epoch, &Object<u32>) -> u32; 2] = [
+        |e, object| match e.rank() {
+            0 => e.reduce(object, (), value, Sum),
+            _ => e.reduce(object, (), value, Max),
+        },
+        |e, object| match e.rank() {
+            0 => e.reduce(object, (), value, Sum),
+            _ => e.reduce(object, (), |object, _, ()| *object + 1, Sum),
+        },
+    ];
+    for reduce in reduces {
+        let claim = |g: &mut Group| {
+            let object = g.object(1);
+            g.epoch(|e| reduce(e, &object));
+        };
+        failing(&SEVERAL, claim, |_, error| check(&error, ErrorKind::StepMismatch, &["different collectives"]));
+    }
+}
+
 /// X2: some wait in a collective that the others never come to.
 #[test]
 fn a_collective_that_not_everybody_comes_to_is_an_error() {
@@ -191,12 +216,15 @@ fn an_argument_that_cannot_be_encoded_is_refused() {
         g.epoch(|e| e.send(1 - e.rank(), &object, Stubborn, |_, _, _| ()));
     });
     check(&error.unwrap_err(), ErrorKind::Encode, &["Stubborn", "cannot be encoded", "epoch_misuse.rs:"]);
-    let sum = Config::new().procs(2).fabric(Fabric::Threads).run(|g| {
-        let object = g.object(0);
-        g.epoch(|e| e.send(1 - e.rank(), &object, Stubborn, |object, _, _| *object += 1));
-        object.with(|object| *object)
-    });
-    assert_eq!(sum.unwrap(), 1);
+    // To a thread, or to oneself, it moves.
+    for (fabric, distance) in [(Fabric::Threads, 1), (Fabric::Sim { seed: 1, shares_memory: false }, 0)] {
+        let sum = Config::new().procs(2).fabric(fabric).run(|g| {
+            let object = g.object(0);
+            g.epoch(|e| e.send((e.rank() + distance) % 2, &object, Stubborn, |object, _, _| *object += 1));
+            object.with(|object| *object)
+        });
+        assert_eq!(sum.unwrap(), 1);
+    }
 }
 
 /// An argument that some of the time cannot be written.
@@ -277,11 +305,34 @@ fn an_argument_that_cannot_be_decoded_names_its_method_and_its_sender() {
     }
 }
 
+/// X2: what cannot be read fails its own request, and those to other objects run.
+#[test]
+fn an_argument_that_cannot_be_decoded_leaves_other_objects_their_turn() {
+    use superstep::{Config, Fabric};
+    let sums = Config::new().procs(2).fabric(Fabric::Sim { seed: 1, shares_memory: false }).run_all(|g| {
+        let (object, other) = (g.object(0), g.object(0));
+        // The method has ended, so that another one may begin.
+        let failed = g.try_epoch_with(Tuning::new().nesting(1), |e| {
+            if e.rank() == 0 {
+                e.send(1, &object, Sealed(1), |_, _, _| ());
+                while catch_unwind(AssertUnwindSafe(|| e.poll())).is_ok() {}
+                e.send(1, &other, 1, |other, _, x| *other += x);
+            }
+        });
+        check(&failed.unwrap_err(), ErrorKind::Damaged, &["Sealed"]);
+        let later = g.try_epoch(|e| e.send(1, &object, (), |_, _, ()| ()));
+        check(&later.unwrap_err(), ErrorKind::Poisoned, &["object of type"]);
+        other.with(|other| *other)
+    });
+    assert_eq!(sums.unwrap(), [0, 1]);
+}
+
 /// E4: who polls where no further method may run does not poll in vain.
 #[test]
 fn a_poll_at_the_bound_of_nesting_is_an_error_if_something_waits() {
     on_sizes(&[1, 2, 3], |g| {
         let (object, other) = (g.object(0), g.object(0));
+        g.epoch_with(Tuning::new().nesting(1), |e| e.call(e.rank(), &object, (), |_, e, ()| e.poll()));
         let error = g
             .try_epoch_with(Tuning::new().nesting(1), |e| {
                 e.send(e.rank(), &other, (), |_, _, ()| ());

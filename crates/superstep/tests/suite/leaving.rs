@@ -186,6 +186,24 @@ fn an_area_lives_until_everybody_who_is_left_has_dropped_it() {
     });
 }
 
+/// G6 and D1.
+#[test]
+fn those_who_stay_find_each_others_parts_of_an_area_under_their_new_ranks() {
+    on_sizes(&SEVERAL, |g| {
+        let me = g.rank();
+        inside(g, |sub| {
+            let area = sub.area::<usize>(me + 1);
+            area.local_mut().fill(me);
+            if me == 0 {
+                return;
+            }
+            sub.step(|_| ());
+            let got = sub.step(|s| (0..s.size()).map(|from| s.get(from, &area, ..)).collect::<Vec<_>>());
+            assert_eq!(got, (1..=sub.size()).map(|old| vec![old; old + 1]).collect::<Vec<_>>());
+        });
+    });
+}
+
 /// G6: leaving a group inside of groups, while the outer ones go on.
 #[test]
 fn a_group_deep_inside_can_be_left() {

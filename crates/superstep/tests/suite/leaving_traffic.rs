@@ -75,6 +75,27 @@ fn those_who_stay_get_and_move_at_the_boundary_of_a_leaving() {
     });
 }
 
+/// G6 and D1: so it is for what goes straight from memory to memory.
+#[test]
+fn a_long_put_at_the_boundary_of_a_leaving_comes_to_whom_it_is_for() {
+    on_sizes(&SEVERAL[..4], |g| {
+        let (me, p) = (g.rank(), g.size());
+        for leaver in [0, p / 2, p - 1] {
+            inside(g, |sub| {
+                let area = sub.area::<usize>(10_000);
+                if me == leaver {
+                    return;
+                }
+                let stayed: Vec<usize> = (0..p).filter(|&rank| rank != leaver).collect();
+                let at = stayed.iter().position(|&rank| rank == me).unwrap();
+                let (next, last) = (stayed[(at + 1) % (p - 1)], stayed[(at + p - 2) % (p - 1)]);
+                sub.step(|s| s.put(next, &vec![100 + me; 10_000], &area, 0));
+                assert!(area.local().iter().all(|&value| value == 100 + last));
+            });
+        }
+    });
+}
+
 /// G6: what is sent to somebody who leaves is gone, and hurts nobody.
 #[test]
 fn what_is_put_or_sent_to_a_leaver_is_gone() {

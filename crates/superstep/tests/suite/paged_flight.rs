@@ -57,6 +57,28 @@ fn a_later_write_of_the_owner_stands() {
     });
 }
 
+/// So does one that no later call has told.
+#[test]
+fn a_write_of_the_owner_after_the_call_was_begun_stands() {
+    on_sizes(&[2, 4], |g| {
+        let (me, pair) = (g.rank(), [0, 1]);
+        let a = g.paged::<u64, 1>([g.size()], [1]);
+        if me < 2 {
+            if me == 0 {
+                a.write(1, 5);
+            }
+            let begun = g.begin_cohere(&a, 1..2, &pair);
+            if me == 1 {
+                a.write(1, 7);
+            }
+            begun.finish();
+            assert_eq!(a.read(1), if me == 0 { 5 } else { 7 });
+            g.cohere(&a, 1..2, &pair);
+            assert_eq!(a.read(1), 7);
+        }
+    });
+}
+
 /// The owner has told others a value that an earlier call, not finished yet, replaces: everybody hears of it.
 #[test]
 fn an_owner_that_has_told_an_old_value_is_refused() {

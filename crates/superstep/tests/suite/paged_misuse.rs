@@ -209,6 +209,31 @@ fn sections_that_differ_are_one_error_on_all() {
     fails(claim, ErrorKind::CoherenceMismatch, &says);
 }
 
+/// X2: the lower rank is named first, also where it is the one that finds it out.
+#[test]
+fn of_two_calls_that_differ_that_of_the_lower_rank_is_named_first() {
+    let claim = |g: &mut Group| {
+        let a = g.paged::<u8, 1>([3], [1]);
+        match g.rank() {
+            0 => g.cohere(&a, 0..1, &[0, 1]),
+            1 => {
+                // It never looks at what rank 0 says, because rank 2 waits for that one.
+                let begun = g.begin_cohere(&a, 0..2, &[0, 1]);
+                g.cohere(&a, 1..2, &[1, 2]);
+                begun.finish();
+            }
+            _ => {
+                g.cohere(&a, 0..1, &[0, 2]);
+                g.cohere(&a, 1..2, &[1, 2]);
+            }
+        }
+    };
+    failing(&[3], claim, |_, error| {
+        let says = ["rank 0 makes section (0..1)", "rank 1 section (0..2)", "paged_misuse.rs"];
+        check(&error, ErrorKind::CoherenceMismatch, &says);
+    });
+}
+
 /// X2: so are sets that differ, also for those whom only one side names.
 #[test]
 fn sets_that_differ_are_one_error_on_all() {

@@ -87,6 +87,20 @@ fn what_is_not_read_by_the_end_of_the_next_step_is_gone() {
     });
 }
 
+/// D2: nobody has to look, and the step has to ask for nothing.
+#[test]
+fn what_nobody_reads_is_gone_after_an_empty_step() {
+    on_sizes(&SIZES, |g| {
+        let queue = g.queue::<(), usize>();
+        for _ in 0..2 {
+            g.step(|s| s.send((s.rank() + 1) % s.size(), &queue, (), 7));
+            assert_eq!(queue.len(), 1);
+            g.step(|_| ());
+            assert!(queue.is_empty());
+        }
+    });
+}
+
 /// D2: empty tags, empty payloads, both, and long ones.
 #[test]
 fn messages_of_any_size_arrive() {

@@ -146,6 +146,19 @@ fn a_write_outside_of_any_step_is_refused() {
 
 /// X1.
 #[test]
+fn a_variable_of_another_group_is_given_no_operator() {
+    failing(
+        &SIZES,
+        |g| {
+            let x = g.shared(0, Sum);
+            g.split(1, |sub| sub.step(|s| s.combine(&x, Product)));
+        },
+        |_, error| check(&error, ErrorKind::NotMember, &["this variable belongs to group 0;", file!()]),
+    );
+}
+
+/// X1.
+#[test]
 fn a_write_to_a_copy_that_is_lent_is_refused() {
     failing(
         &SIZES,

@@ -23,6 +23,17 @@ fn an_hp_put_moves_a_vector_or_a_section_at_the_boundary() {
     });
 }
 
+/// D1: also what is shorter than a word.
+#[test]
+fn a_byte_can_be_given_away() {
+    on_sizes(&SIZES, |g| {
+        let (me, p) = (g.rank(), g.size());
+        let area = g.area::<u8>(2);
+        g.step(|s| s.hp_put((me + 1) % p, vec![1 + me as u8], &area, 1));
+        assert_eq!(*area.local(), [0, 1 + ((me + p - 1) % p) as u8]);
+    });
+}
+
 /// D1.
 #[test]
 fn an_hp_get_moves_a_section_here() {

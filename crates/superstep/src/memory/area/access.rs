@@ -219,3 +219,27 @@ impl<T: Element> std::fmt::Debug for Area<T> {
         write!(f, "Area<{}>({} elements here)", type_name::<T>(), self.len())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Config, Fabric};
+
+    /// Whose parts each of three processors can read directly.
+    fn reached(fabric: Fabric) -> Vec<Vec<bool>> {
+        let outcome = Config::new().procs(3).fabric(fabric).run_all(|g| {
+            let area = g.area::<u8>(1);
+            let reaches = area.part.owned.reaches.borrow();
+            reaches.iter().map(Option::is_some).collect::<Vec<bool>>()
+        });
+        outcome.expect("the run succeeds")
+    }
+
+    #[test]
+    fn parts_are_read_directly_where_memory_is_shared_and_nowhere_else() {
+        let all = vec![vec![true; 3]; 3];
+        assert_eq!(reached(Fabric::Threads), all);
+        assert_eq!(reached(Fabric::Sim { seed: 0, shares_memory: true }), all);
+        let own = [[true, false, false], [false, true, false], [false, false, true]];
+        assert_eq!(reached(Fabric::Sim { seed: 0, shares_memory: false }), own);
+    }
+}

@@ -185,6 +185,23 @@ impl Taken {
 mod tests {
     use super::*;
 
+    /// X6.
+    #[test]
+    fn what_leaves_or_comes_is_known_until_its_step_is_abandoned() {
+        let mut puts = Puts::<u16>::default();
+        assert!(!puts.is_any());
+        puts.give(1, 0, vec![7]);
+        assert!(puts.is_any());
+        puts.abandon();
+        assert!(!puts.is_any());
+        let (mut record, short) = (Vec::new(), 3u16.to_ne_bytes());
+        record.put([4u64, 2, 9]);
+        puts.hear(1, &record, 6).unwrap();
+        assert!(puts.is_any() && puts.keep(5, &short).unwrap());
+        puts.abandon();
+        assert!(!puts.is_any() && puts.late.is_empty() && !puts.keep(5, &short).unwrap());
+    }
+
     #[test]
     fn ranges_that_meet_become_one_and_others_do_not() {
         let mut taken = Taken::default();

@@ -299,3 +299,64 @@ impl<T: Element> Carrying for Moving<'_, T> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a notice says of `len` elements that go to the third place.
+    fn notice(what: u64, len: u64, data: &[u16]) -> Vec<u8> {
+        let mut notice = Vec::new();
+        notice.put([what, 0, 0, len, 2, 0]);
+        notice.extend_from_slice(bytemuck::cast_slice(data));
+        notice
+    }
+
+    #[test]
+    fn a_reply_to_a_pull_finds_its_area() {
+        let (address, prefix) = reply_address(reply_to(5, 7));
+        assert_eq!(
+            (address, read_words::<3>(&mut &prefix[..]).unwrap()),
+            (Address::Tenant(5), [STAGED, STAGED_REPLY, 7])
+        );
+        assert_eq!(reply_address(9), (Address::Item(9), Vec::new()));
+    }
+
+    /// X5.
+    #[test]
+    fn data_of_another_length_than_was_announced_is_refused() {
+        for (len, expected) in [(2, Some([0u16, 0, 7, 8])), (1, None), (3, None)] {
+            let (mut transit, mut region) = (Transit::<u16>::default(), Region::new(4));
+            region.open();
+            transit.notice(1, &notice(word::PUT_DATA, len, &[7, 8]), |_| Ok(None)).unwrap();
+            assert_eq!(transit.take_in(&mut region, &[]).is_ok(), expected.is_some());
+            assert_eq!(region.as_slice(), expected.unwrap_or_default());
+        }
+    }
+
+    #[test]
+    fn what_is_read_is_set_aside_only_where_something_is_pulled_over_it() {
+        let region = Region::new(8);
+        for (at, is_over) in [(1, false), (2, true), (4, true), (5, false)] {
+            let (mut transit, mut outbox) = (Transit::<u16>::default(), Outbox::default());
+            transit.lend(0, 1, 0, 3..5, 0);
+            transit.pull((1, 0), 0..2, at, None);
+            transit.stage(0, &region, &mut outbox);
+            assert_eq!(!outbox.is_empty(), is_over, "from {at} on");
+        }
+    }
+
+    #[test]
+    fn a_part_is_in_a_round_if_something_is_carried_out_of_it_or_into_it() {
+        let mut transit = Transit::<u16>::default();
+        transit.lend(0, 1, 0, 0..2, 0);
+        transit.pull((1, 0), 0..2, 4, None);
+        assert!(!transit.is_carried());
+        transit.lent[0].is_carried = true;
+        assert!(transit.is_carried());
+        transit.lent.clear();
+        assert!(!transit.is_carried());
+        transit.notice(1, &notice(word::PUT_CARRIED, 2, &[]), |_| Ok(None)).unwrap();
+        assert!(transit.is_carried());
+    }
+}

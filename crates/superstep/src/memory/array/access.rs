@@ -400,3 +400,23 @@ impl<T: Element, D: Distribution, const N: usize> std::fmt::Debug for Array<T, D
         write!(f, "Array<{}, {:?}>({:?})", type_name::<T>(), self.distribution, self.shape)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Block, BlockCyclic, Cyclic, Irregular};
+    use crate::Config;
+
+    #[test]
+    fn what_lies_in_blocks_is_in_order_and_what_is_dealt_round_is_not() {
+        let found = Config::new().procs(3).run(|g| {
+            [
+                g.array::<u8, Block>(8).is_in_order(),
+                g.array_with::<u8, _, 1>([7], Irregular(vec![3, 0, 4])).is_in_order(),
+                g.array::<u8, Cyclic>(3).is_in_order(),
+                g.array::<u8, Cyclic>(4).is_in_order(),
+                g.array_with::<u8, _, 1>([8], BlockCyclic::new(2)).is_in_order(),
+            ]
+        });
+        assert_eq!(found.unwrap(), [true, true, true, false, false]);
+    }
+}

@@ -155,7 +155,61 @@ impl<T: Element> Asked<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::writes::Pool, *};
+    use super::{
+        super::{
+            Block, Distribution as _, divisor::Divisor, layout::Locator, routes::Routes, served::PlanPart, writes::Pool,
+        },
+        *,
+    };
+    use crate::engine::Receives as _;
+    use fabric::wire::Writer as _;
+    use std::{panic::Location, rc::Rc};
+
+    /// A plan whose member 1 means the elements 2 and 5 of a part of six.
+    fn plan() -> Rc<PlanPart> {
+        let map = Block::new().lay(&[6], 1).unwrap();
+        let locator = Locator { map, inner: 1, by_inner: Divisor::new(1), len: 6, windows: 1 };
+        let Ok(routes) = Routes::find(&[], &locator, &[6], &[true]) else { panic!("no index is wrong") };
+        let plan = PlanPart::new(routes, 6, <[String; 2]>::default(), Location::caller());
+        let mut meant = Vec::new();
+        meant.put([2u64, 2]);
+        meant.extend_from_slice(bytemuck::cast_slice(&[0u32, 3]));
+        plan.receive(1, Payload::Bytes(&meant)).unwrap();
+        Rc::new(plan)
+    }
+
+    /// X5, and A7: places of 64 bits are for parts that are longer than 32 bits can count.
+    #[test]
+    fn an_owner_answers_what_is_in_its_part_and_nothing_else() {
+        let (part, plans, plan) = ([0u16, 10, 20, 30, 40, 50], Plans::default(), plan());
+        plans.add(3, &plan);
+        let requests: [(u64, &[u64], usize, bool); 12] = [
+            (LONG, &[0, 5], 6, true),
+            (LONG, &[0, 5], 5, false),
+            (SPANS, &[0, 1, 6], 6, true),
+            (SPANS, &[0, 1, 7], 6, false),
+            (SPANS, &[1, 1, 6], 6, false),
+            (SPANS, &[0, 2, 3, 0, 1, 1], 5, true),
+            (WHOLE, &[], 6, true),
+            (WHOLE, &[0], 6, false),
+            (PLANNED, &[3], 6, true),
+            (PLANNED, &[3], 5, false),
+            (PLANNED, &[2], 6, false),
+            (9, &[], 6, false),
+        ];
+        for (form, words, len, is_answered) in requests {
+            let (mut request, mut outbox) = (Vec::new(), Outbox::default());
+            request.put([7, form]);
+            for &word in words {
+                request.put(word);
+            }
+            let outcome = answer(&part[..len], &plans, 1, &request, &mut outbox);
+            assert_eq!((outcome.is_ok(), !outbox.is_empty()), (is_answered, is_answered), "{form}: {words:?} of {len}");
+        }
+        let mut spans = Vec::new();
+        spans.put([4u64, u64::MAX, 2, 0, 1, 6]);
+        assert_eq!(of_spans(&part, &spans).unwrap(), [40u16, 30, 0, 10, 20, 30, 40, 50]);
+    }
 
     /// X5: what did not come is not taken for zeros.
     #[test]

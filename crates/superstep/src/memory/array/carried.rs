@@ -63,3 +63,15 @@ impl<T: Element> Carrying for Moving<'_, T> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_told_apart_by_array_batch_and_vector() {
+        let pieces = [(0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1), (0, 1 << 20, 0), (1, 0, 0), (1, 1, 1), (2, 0, 0)];
+        let orders = pieces.map(|(array, batch, vector)| order(array, batch, vector));
+        assert!(orders.is_sorted_by(|a, b| a < b), "{orders:?}");
+    }
+}

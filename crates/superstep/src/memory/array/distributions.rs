@@ -254,8 +254,7 @@ impl Distribution for Irregular {
             let what = format!("an irregular array with {given} sizes in a group of {size}; give one per rank");
             return Err((ErrorKind::BadLength, what));
         }
-        let mut starts = Vec::with_capacity(size + 1);
-        let mut sum = Some(0usize);
+        let (mut starts, mut sum) = (Vec::new(), Some(0usize));
         for &part in &self.0 {
             starts.push(sum.unwrap_or_default());
             sum = sum.and_then(|sum| sum.checked_add(part));

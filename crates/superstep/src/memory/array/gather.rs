@@ -300,7 +300,8 @@ impl<'a, T: Element, D: Distribution, const N: usize> Gatherer<'a, T, D, N> {
             Indices::Long(Vec::new())
         };
         let part = &array.part;
-        let stride = part.flat.filter(|flat| is_short && !flat.is_straight).map(|flat| flat.stride);
+        // Parts in one piece have at most 2^32 places together.
+        let stride = part.flat.filter(|flat| !flat.is_straight).map(|flat| flat.stride);
         Ok(Self { step, array, at, locator: part.locator(), stride, into, site })
     }
 
@@ -402,7 +403,7 @@ impl<'a, T: Element, D: Distribution, const N: usize> Gatherer<'a, T, D, N> {
     /// ```
     pub fn finish(self) -> Pending<Vec<T>> {
         let Self { step, array, at, into, site, .. } = self;
-        let is_flat = array.part.flat.is_some() && at.short().is_some();
+        let is_flat = array.part.flat.is_some();
         Read::begin(step, array, Gather { at, is_flat, places: Vec::new() }, into, site)
     }
 

@@ -272,3 +272,120 @@ fn continues<T: Element>(batch: &mut Batch<T>, at: usize, values: &[T], pool: &P
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{Block, Distribution as _, divisor::Divisor},
+        *,
+    };
+    use crate::engine::{Max, Sum};
+    use std::convert::Infallible;
+
+    /// To whom, with which note, and the values by their places.
+    type Sent = (usize, u32, Vec<(usize, u16)>);
+
+    /// What is on its way.
+    fn drained(out: &mut Outgoing<u16>) -> Vec<Sent> {
+        let mut found = Vec::new();
+        out.drain(|to, batches| {
+            for batch in batches.drain(..) {
+                let mut written = Vec::new();
+                let Ok(()) = batch.for_each(|at, &value| {
+                    written.push((at, value));
+                    Ok::<_, Infallible>(())
+                });
+                found.push((to, batch.note, written));
+            }
+        });
+        found
+    }
+
+    /// A7: a part may be longer than 32 bits can count.
+    #[test]
+    fn a_long_part_has_a_lane_for_each_stretch_of_places() {
+        let mut out = Outgoing::<u16>::new(3, 2, Pool::default());
+        let mut lanes = out.take(Operator::new(Sum), None, 1);
+        for (owner, at, value) in [(0, 5, 1), (2, WINDOW + 3, 2), (1, 4, 3), (0, WINDOW, 4), (2, WINDOW + 1, 5)] {
+            lanes.push_at(2, owner, at, value);
+        }
+        out.put_back(lanes);
+        let expected = [
+            (0, 1, vec![(5, 1)]),
+            (0, 1, vec![(WINDOW, 4)]),
+            (1, 1, vec![(4, 3)]),
+            (2, 1, vec![(WINDOW + 3, 2), (WINDOW + 1, 5)]),
+        ];
+        assert_eq!(drained(&mut out), expected);
+    }
+
+    #[test]
+    fn writes_share_a_batch_if_operator_value_and_note_are_the_same() {
+        let (sum, max) = (Operator::<u16>::new(Sum), Operator::new(Max));
+        for (first, second, is_one) in [
+            ((sum, None, 1), (sum, None, 1), true),
+            ((sum, None, 1), (sum, None, 2), false),
+            ((sum, None, 1), (max, None, 1), false),
+            ((sum, Some(7), 1), (sum, Some(7), 1), true),
+            ((sum, Some(7), 1), (sum, Some(8), 1), false),
+            ((sum, None, 1), (sum, Some(7), 1), false),
+        ] {
+            let mut out = Outgoing::<u16>::new(1, 1, Pool::default());
+            for (place, (operator, one, note)) in [(3u32, first), (5, second)] {
+                let mut lanes = out.take(operator, one, note);
+                if one.is_some() {
+                    lanes.by_target[0].places.push(place);
+                } else {
+                    lanes.push_at(1, 0, place as usize, 7);
+                }
+                out.put_back(lanes);
+            }
+            let (a, b) = ((3, first.1.unwrap_or(7)), (5, second.1.unwrap_or(7)));
+            let two = vec![(0, first.2, vec![a]), (0, second.2, vec![b])];
+            assert_eq!(drained(&mut out), if is_one { vec![(0, first.2, vec![a, b])] } else { two });
+        }
+    }
+
+    #[test]
+    fn stretches_that_follow_each_other_or_are_as_long_become_one_batch() {
+        let (mut out, sum) = (Outgoing::<u16>::new(1, 1, Pool::default()), Operator::new(Sum));
+        let stretches: [(usize, &[u16]); 6] =
+            [(3, &[1, 2]), (5, &[3]), (10, &[4, 5, 6]), (20, &[7, 8, 9]), (23, &[10]), (24, &[11, 12])];
+        for stretch in stretches {
+            out.push_stretch(0, stretch, (sum, 0), 0);
+        }
+        let rows = [(3, 1), (4, 2), (5, 3), (10, 4), (11, 5), (12, 6), (20, 7), (21, 8), (22, 9)];
+        let stretch = [(23, 10), (24, 11), (25, 12)];
+        assert_eq!(drained(&mut out), [(0, 0, rows.to_vec()), (0, 0, stretch.to_vec())]);
+    }
+
+    /// X1.
+    #[test]
+    fn a_list_with_an_index_that_does_not_exist_writes_nothing() {
+        let map = Block::new().lay(&[8], 2).unwrap();
+        let locator = Locator { map, inner: 1, by_inner: Divisor::new(1), len: 8, windows: 1 };
+        let (mut out, sum) = (Outgoing::<u16>::new(2, 1, Pool::default()), Operator::new(Sum));
+        let mut lanes = out.take(sum, None, 1);
+        assert_eq!(lanes.scatter(&locator, &[1, 6], &[10, 60]), Ok(()));
+        assert_eq!(lanes.scatter(&locator, &[2, 7, 8, 3], &[20, 70, 80, 30]), Err(8));
+        out.put_back(lanes);
+        let mut lanes = out.take(sum, Some(5), 1);
+        assert_eq!(lanes.scatter_one(&locator, &[5]), Ok(()));
+        assert_eq!(lanes.scatter_one(&locator, &[5, 0, 9]), Err(9));
+        out.put_back(lanes);
+        let expected = [(0, 1, vec![(1, 10)]), (1, 1, vec![(2, 60)]), (1, 1, vec![(1, 5)])];
+        assert_eq!(drained(&mut out), expected);
+    }
+
+    /// X6.
+    #[test]
+    fn what_a_step_has_written_that_failed_is_forgotten() {
+        let (mut out, sum) = (Outgoing::<u16>::new(1, 1, Pool::default()), Operator::new(Sum));
+        out.push_stretch(0, (0, &[1, 2]), (sum, 0), 0);
+        let mut lanes = out.take(sum, None, 0);
+        lanes.push_at(1, 0, 4, 7);
+        out.put_back(lanes);
+        out.abandon();
+        assert!(drained(&mut out).is_empty());
+    }
+}

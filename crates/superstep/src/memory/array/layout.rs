@@ -142,3 +142,22 @@ pub(super) fn locate(map: &impl Map, inner: usize, by_inner: Divisor, index: usi
     let (owner, local) = map.locate(unit);
     (owner, local * inner + within)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{super::distributions::Block, *};
+
+    /// A7: a part may be longer than 32 bits can count.
+    #[test]
+    fn a_long_part_has_a_lane_for_each_stretch_of_places() {
+        let locator = |len: usize, windows: usize| {
+            let map = Block::new().lay(&[len], 4).unwrap();
+            Locator { map, inner: 1, by_inner: Divisor::new(1), len, windows }
+        };
+        let (short, long) = (locator(40, 1), locator(1 << 35, 2));
+        assert_eq!([short.lane(39), short.lane(40)], [Some((3, 9)), None]);
+        assert_eq!(long.lane((3 << 33) + 5), Some((6, 5)));
+        assert_eq!(long.lane((3 << 33) + (1 << 32) + 7), Some((7, 7)));
+        assert_eq!(long.lane(1 << 35), None);
+    }
+}

@@ -182,3 +182,31 @@ fn design<T: Element, D: Distribution, const N: usize>(
     let terms = hash_numbers(distribution.terms());
     Ok(Design { map, inner, len, lens, terms, words, site })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::distributions::{Block, Irregular},
+        *,
+    };
+    use crate::{Config, Fabric};
+
+    #[test]
+    fn a_part_has_as_many_elements_as_its_addresses_reach() {
+        let most = isize::MAX as usize / size_of::<u64>();
+        let laid = |len: usize| design::<u64, _, 1>(&[len], &Irregular(vec![0, len]), 2, Location::caller()).map(drop);
+        assert_eq!(laid(most), Ok(()));
+        assert_eq!(laid(most + 1).unwrap_err().0, ErrorKind::Overflow);
+    }
+
+    #[test]
+    fn parts_lie_in_one_piece_where_they_are_large_and_even() {
+        let outcome = Config::new().procs(3).fabric(Fabric::Threads).run(|g| {
+            assert!(g.array::<u8, Block>(MUCH).part.flat.is_some());
+            assert!(g.array::<u8, Block>(MUCH - 1).part.flat.is_none());
+            let uneven = g.array_with::<u8, _, 1>([MUCH], Irregular(vec![MUCH, 0, 0]));
+            assert!(uneven.part.flat.is_none());
+        });
+        outcome.unwrap();
+    }
+}

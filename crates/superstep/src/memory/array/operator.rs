@@ -236,3 +236,33 @@ fn hand<T: Element, C: Combine<T>>(op: C) -> &'static dyn Apply<T> {
         op
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Max, Sum};
+
+    /// An operator of the program.
+    #[derive(Clone, Copy)]
+    struct Later;
+
+    impl Combine<u16> for Later {
+        fn combine(&self, acc: &mut u16, with: &u16) {
+            *acc = *with;
+        }
+    }
+
+    #[test]
+    fn an_operator_does_the_same_as_itself_and_as_no_other_one() {
+        let (sum, max) = (Operator::<u16>::new(Sum), Operator::<u16>::new(Max));
+        let (later, closure) = (Operator::<u16>::new(Later), Operator::new(|acc: &mut u16, with: &u16| *acc = *with));
+        assert!(sum.is(sum) && later.is(later));
+        assert!(!sum.is(max) && !sum.is(later) && !later.is(sum) && !later.is(closure));
+    }
+
+    #[test]
+    fn an_operator_of_the_program_goes_by_the_name_of_its_type() {
+        assert_eq!(Operator::<u16>::new(Later).handed_name(), Some(type_name::<Later>()));
+        assert_eq!(Operator::<u16>::new(Sum).handed_name(), None);
+    }
+}

@@ -101,3 +101,18 @@ fn cut_row<T: Element, M: Map, E>(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_as_long_as_they_lie_evenly() {
+        let span = |first, step, count| Span { first, step, count };
+        // Whole rows behind each other are one.
+        assert_eq!(row_len(&[4, 6], &[span(1, 1, 2), span(0, 1, 6)]), 12);
+        assert_eq!(row_len(&[4, 6], &[span(0, 2, 2), span(0, 1, 6)]), 6);
+        assert_eq!(row_len(&[4, 6], &[span(1, 1, 2), span(1, 2, 3)]), 3);
+        assert_eq!(row_len(&[4, 6], &[span(0, 1, 0), span(0, 1, 6)]), 0);
+    }
+}

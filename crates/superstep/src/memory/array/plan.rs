@@ -213,9 +213,8 @@ impl<D: Distribution, const N: usize> Plan<D, N> {
 
     /// The owners that have to be asked, each once.
     pub(super) fn owners_asked(&self) -> impl Iterator<Item = usize> {
-        let routes = self.part.routes.asked();
-        let follows = |number: usize| number > 0 && routes[number - 1].owner == routes[number].owner;
-        (0..routes.len()).filter(move |&number| !follows(number)).map(|number| routes[number].owner)
+        let by_owner = self.part.routes.asked().chunk_by(|one, next| one.owner == next.owner);
+        by_owner.map(|routes| routes[0].owner)
     }
 
     /// Refuses an array that the plan is not for, and a plan that cannot be followed any more (P2).

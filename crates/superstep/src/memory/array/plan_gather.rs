@@ -233,3 +233,47 @@ impl<T: Element, M: Map> ByPlan<T, M> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{distributions::Block, divisor::Divisor, layout::Locator, routes::Routes},
+        *,
+    };
+    use crate::{Config, Fabric, engine::Sum};
+
+    /// X5: whoever was not asked, or says too little, has not answered.
+    #[test]
+    fn an_answer_has_as_many_values_as_were_planned() {
+        let outcome = Config::new().procs(1).run(|g| {
+            let a = g.array::<u16, Block>(8);
+            let deliver = |from: usize, bytes: &[u8]| {
+                let map = Block::new().lay(&[8], 2).unwrap();
+                let locator = Locator { map, inner: 1, by_inner: Divisor::new(1), len: 8, windows: 1 };
+                let routes = Routes::find(&[6, 5, 6], &locator, &[4, 4], &[true, false]);
+                let (Ok(routes), site) = (routes, Location::caller()) else { panic!("all of them are there") };
+                let plan = Rc::new(PlanPart::new(routes, 4, [String::new(), String::new()], site));
+                let of = Some((Rc::clone(&a.part), plan));
+                let mut read = ByPlan { of, found: Vec::new(), heard: 0, into: Vec::new(), values: None, site };
+                read.deliver(from, Payload::Bytes(bytes))
+            };
+            assert!(deliver(1, &[1, 0, 2, 0]).is_ok());
+            assert!(deliver(1, &[1, 0]).is_err() && deliver(0, &[]).is_err());
+        });
+        outcome.unwrap();
+    }
+
+    /// Such a plan has no list of places in one piece.
+    #[test]
+    fn a_plan_that_names_each_element_once_reads_them_by_slot() {
+        let outcome = Config::new().procs(2).fabric(Fabric::Threads).run(|g| {
+            let a = g.array::<u64, Block>(8192);
+            assert!(a.part.flat.is_some());
+            let (plan, slots) = g.plan_distinct(&a, &[5000, 3, 5000], Location::caller()).unwrap();
+            g.step(|s| s.scatter(&a, &[3, 5000], &[7, 8], Sum));
+            let values = g.step(|s| s.gather_by(&a, &plan));
+            assert_eq!((values, slots), (vec![14, 16], vec![1, 0, 1]));
+        });
+        outcome.unwrap();
+    }
+}

@@ -345,3 +345,60 @@ impl<'a, T: Element> Lenders<'a, T> {
         loan.map(Some).map_err(|refused| lends_nothing(format_args!("rank {owner}"), refused, self.site))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{distributions::Block, operator::Operator, part::Design, served::Plans},
+        *,
+    };
+    use crate::{
+        Config,
+        engine::{Any, Group},
+        memory::owned::Owned,
+    };
+    use fabric::Region;
+
+    /// Asks for elements of an array of which this processor has the first half and another one the second, whose
+    /// memory it may reach.
+    fn ask(g: &Group, len: usize, reaches: bool, at: Vec<usize>) -> Read<u64, <Block as Distribution>::Map, Gather> {
+        let (map, site) = (Block::new().lay(&[len], 2).unwrap(), Location::caller());
+        let region = Region::<u64>::new(1);
+        let other = reaches.then(|| region.reach());
+        let owned = Owned::new(region, g.core());
+        owned.reaches.borrow_mut().push(other);
+        let design = Design { map, inner: 1, len, lens: vec![len / 2; 2], terms: 0, words: String::new(), site };
+        let part = Part::new(owned, 0, design, Operator::new(Any), None, Rc::new(Plans::default()));
+        let wanted = Gather { at: Indices::Long(at), is_flat: false, places: Vec::new() };
+        let mut read = Read { wanted, part: None, asked: Vec::new(), into: Vec::new(), values: None, site };
+        read.ask(&part, 0, 0, &mut Outbox::default());
+        read
+    }
+
+    #[test]
+    fn an_owner_is_asked_for_places_or_for_all_it_has() {
+        let outcome = Config::new().procs(1).run(|g| {
+            let few = ask(g, 18, false, (9..15).chain([0]).collect());
+            assert!(matches!(few.asked[..], [Asked::Nothing, Asked::InOrder(6, _)]));
+            assert_eq!(few.wanted.places, [vec![0u32], (0..6).collect()]);
+            // Seven places with a value each are longer than nine values.
+            let many = ask(g, 18, false, (9..16).collect());
+            assert!(matches!(many.asked[..], [Asked::Nothing, Asked::Whole(_)]));
+            let own = ask(g, 18, false, vec![0]);
+            assert!(matches!(own.asked[..], [Asked::Nothing, Asked::Nothing]));
+            let reached = ask(g, 18, true, vec![0, 9]);
+            assert!(reached.asked.is_empty() && reached.wanted.places.is_empty());
+            // A7: such places do not fit into 32 bits.
+            let far = ask(g, 1 << 34, false, vec![3, (1 << 33) + (1 << 32) + 5, 1 << 33]);
+            assert!(matches!(far.asked[..], [Asked::Nothing, Asked::InOrder(2, _)]));
+            assert!(far.wanted.places.is_empty());
+        });
+        outcome.unwrap();
+    }
+
+    #[test]
+    fn indices_are_counted_in_every_form() {
+        let all = [Indices::Short(vec![1, 2, 3]), Indices::Lent(Rc::new(vec![4, 5])), Indices::Long(vec![6; 4])];
+        assert_eq!(all.map(|indices| indices.len()), [3, 2, 4]);
+    }
+}

@@ -291,4 +291,15 @@ mod tests {
             [(1, 0, vec![4], 0..1), (0, 0, vec![3, u32::MAX], 1..3), (0, 3, vec![0, 9], 3..5), (2, 0, vec![0], 5..6)];
         assert_eq!((found, asked), (expected.to_vec(), 1));
     }
+
+    #[test]
+    fn a_route_is_a_stretch_where_its_places_follow_each_other() {
+        let stretch = |base: usize, places: &[u32]| {
+            let route = Route { owner: 0, base, places: Arc::new(places.to_vec()), first: 0 };
+            route.stretch()
+        };
+        assert_eq!(stretch(0, &[7, 8, 9]), Some(7..10));
+        assert_eq!(stretch(1 << 32, &[7]), Some((1 << 32) + 7..(1 << 32) + 8));
+        assert_eq!([stretch(0, &[7, 9]), stretch(0, &[])], [None, None]);
+    }
 }

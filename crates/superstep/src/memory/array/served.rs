@@ -76,8 +76,8 @@ impl PlanPart {
 fn flatten(routes: &Routes, stride: usize) -> Vec<u32> {
     let mut by_slot = Vec::with_capacity(routes.elements());
     for route in routes.all() {
-        // Parts in one piece have at most 2^32 places together.
-        let start = (route.owner * stride + route.base) as u32;
+        // Parts in one piece have at most 2^32 places together, so all of them are counted from 0.
+        let start = (route.owner * stride) as u32;
         by_slot.extend(route.places.iter().map(|&place| start + place));
     }
     let mut places = Vec::new();
@@ -180,7 +180,46 @@ impl Plans {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        super::{
+            distributions::Block,
+            divisor::Divisor,
+            layout::{Distribution as _, Locator},
+        },
+        *,
+    };
+
+    fn plan(at: &[usize]) -> PlanPart {
+        let map = Block::new().lay(&[8], 2).unwrap();
+        let locator = Locator { map, inner: 1, by_inner: Divisor::new(1), len: 8, windows: 1 };
+        let Ok(routes) = Routes::find(at, &locator, &[4, 4], &[true, true]) else { panic!("all of them are there") };
+        PlanPart::new(routes, 4, ["plan".to_owned(), "array".to_owned()], Location::caller())
+    }
+
+    #[test]
+    fn the_places_in_one_piece_are_those_of_parts_that_lie_as_far_apart() {
+        let plan = plan(&[5, 1, 5]);
+        let flat = |stride| plan.flat(stride).map(|places| places.to_vec());
+        assert_eq!(flat(10), Some(vec![11, 1, 11]));
+        assert_eq!([flat(16), flat(10)], [None, Some(vec![11, 1, 11])]);
+    }
+
+    #[test]
+    fn a_plan_is_declared_with_the_array_it_is_for() {
+        let declared = plan(&[]).declaration();
+        assert!(declared.starts_with("plan of ") && declared.ends_with(", for the array"), "{declared}");
+    }
+
+    /// A list of which no place is named again is kept once.
+    #[test]
+    fn places_that_are_named_once_are_kept_once() {
+        let mut bytes = Vec::new();
+        bytes.put([0u64, 3]);
+        bytes.extend_from_slice(bytemuck::cast_slice(&[0u32, 4, 5]));
+        let meant = read(1, &mut &bytes[..], 8).unwrap();
+        assert_eq!(meant.places[..], [0, 4, 5]);
+        assert!(Arc::ptr_eq(&meant.places, &meant.repeated));
+    }
 
     /// X5.
     #[test]
@@ -190,6 +229,7 @@ mod tests {
         whole.extend_from_slice(bytemuck::cast_slice(&[0u32, 4, 4, 5]));
         let meant = read(1, &mut &whole[..], 8).unwrap();
         assert_eq!((&meant.places[..], &meant.repeated[..]), (&[0, 4, 5][..], &[0, 4, 4, 5][..]));
+        assert!(!Arc::ptr_eq(&meant.places, &meant.repeated));
         assert!(read(1, &mut &whole[..], 7).is_err());
         for cut in 0..whole.len() {
             assert!(read(1, &mut &whole[..cut], 8).is_err(), "cut at {cut}");

@@ -164,6 +164,7 @@ fn vector<T: Element>(bytes: &mut &[u8], count: usize, mut into: Vec<T>, is_apar
 mod tests {
     use super::*;
     use crate::{engine::Sum, error::ErrorKind};
+    use std::sync::Arc;
 
     fn bytes() -> Vec<u8> {
         let sum = Operator::<u16>::new(Sum);
@@ -200,15 +201,52 @@ mod tests {
     }
 
     #[test]
+    fn a_batch_by_a_plan_is_as_long_as_it_says() {
+        let planned = Planned { places: Arc::new(vec![1, 3]), plan: 5, is_repeated: true };
+        let (operator, writes) = (Operator::new(Sum), Writes::Planned(planned, vec![7u16, 8]));
+        let (batch, mut bytes) = (Batch { operator, base: 0, writes, note: 0 }, Vec::new());
+        write_batches(std::slice::from_ref(&batch), &mut bytes, |_| false);
+        assert_eq!(bytes.len(), length(&batch));
+    }
+
+    /// Between processes, what is long comes after the record that tells of it.
+    #[test]
+    fn what_is_carried_finds_its_room_and_fills_it() {
+        let sent = [
+            Writes::One(vec![1, 3], 7),
+            Writes::Each(vec![0, 2], vec![5, 6]),
+            Writes::Stretch(vec![8, 9]),
+            Writes::Rows(vec![0, 2], vec![1, 2, 3, 4]),
+        ];
+        let sent = sent.map(|writes| Batch { operator: Operator::<u16>::new(Sum), base: 0, writes, note: 0 });
+        let (pool, plans, mut bytes) = (Pool::<u16>::default(), Plans::default(), Vec::new());
+        write_batches(&sent, &mut bytes, |_| true);
+        let mut delivery = pool.delivery();
+        read_batches(&bytes, 4, (&pool, &plans), &mut delivery).unwrap();
+        assert_eq!(delivery.carried, [0, 1, 2, 3]);
+        for (batch, sent) in delivery.batches.iter_mut().zip(&sent) {
+            for (into, from) in batch.writes.vectors_mut().into_iter().zip(sent.writes.vectors()) {
+                into.copy_from_slice(from);
+            }
+            assert_eq!(batch.writes.vectors(), sent.writes.vectors());
+            assert!(batch.fits(4));
+        }
+        // No room is made for a stretch that is longer than the part.
+        assert!(read_batches(&bytes, 1, (&pool, &plans), &mut pool.delivery()).is_err());
+    }
+
+    #[test]
     fn room_for_what_is_still_to_come_is_not_touched_before() {
         let said = |count, into| vector::<u64>(&mut &[][..], count, into, true);
         // There is no such memory.
         assert_eq!(said(usize::MAX / 16, Vec::new()).unwrap_err().kind(), ErrorKind::Damaged);
         assert_eq!(said(3, Vec::new()).unwrap(), [0; 3]);
-        let spare = Vec::with_capacity(8);
-        let start = spare.as_ptr();
-        let into = said(5, spare).unwrap();
-        assert_eq!((into.as_ptr(), &into[..]), (start, &[0; 5][..]));
+        for more in [3, 0] {
+            let spare = Vec::with_capacity(8);
+            let (start, count) = (spare.as_ptr(), spare.capacity() - more);
+            let into = said(count, spare).unwrap();
+            assert_eq!((into.as_ptr(), into), (start, vec![0; count]));
+        }
     }
 
     #[test]

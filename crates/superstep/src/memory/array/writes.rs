@@ -368,11 +368,12 @@ mod tests {
     #[test]
     fn a_batch_fits_where_its_last_place_does_and_each_place_has_a_value() {
         type Form = fn() -> Writes<u16>;
-        let forms: [(Form, usize); 4] = [
+        let forms: [(Form, usize); 5] = [
             (|| Writes::One(vec![3, 0], 7), 2),
             (|| Writes::Each(vec![3, 0], vec![7, 8]), 2),
             (|| Writes::Planned(planned(&[0, 3]), vec![7, 8]), 2),
             (|| Writes::Stretch(vec![7; 4]), 4),
+            (|| Writes::Rows(vec![1, 0], vec![7; 6]), 6),
         ];
         for (form, count) in forms {
             assert_eq!(form().count(), count);
@@ -388,8 +389,19 @@ mod tests {
         }
         assert!(!batch(0, Writes::Each(vec![0, 1], vec![7])).fits(9));
         assert!(!batch(0, Writes::Planned(planned(&[0]), vec![7, 8])).fits(9));
+        assert!(!batch(0, Writes::Rows(vec![0, 1], vec![7; 5])).fits(9));
         let whole = |base| batch(base, Writes::Whole(Buffer::new(3).expect("there is memory")));
         assert!(whole(0).fits(3) && !whole(0).fits(4) && !whole(1).fits(3) && !whole(1).fits(4));
+    }
+
+    #[test]
+    fn rows_write_to_places_that_follow_each_other() {
+        let (rows, mut seen) = (batch(5, Writes::Rows(vec![3, 0], vec![7, 8, 9, 10])), Vec::new());
+        let Ok(()) = rows.for_each(|at, &value| {
+            seen.push((at, value));
+            Ok::<_, Infallible>(())
+        });
+        assert_eq!(seen, [(8, 7), (9, 8), (5, 9), (6, 10)]);
     }
 
     /// S3: assignments from the highest rank down, and then all that is folded, from the lowest up.

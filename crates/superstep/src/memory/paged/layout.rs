@@ -323,6 +323,9 @@ mod tests {
     fn what_cannot_be_counted_is_refused() {
         assert_eq!(Layout::new([usize::MAX, 2], [1, 2], 2).unwrap_err().0, ErrorKind::Overflow);
         assert_eq!(Layout::new([4], [0], 2).unwrap_err().0, ErrorKind::BadLength);
+        // More elements than a usize counts, and not too many pages.
+        let long = 1 << (usize::BITS / 2 + 8);
+        assert_eq!(Layout::new([long, long], [1, long], 2).unwrap_err().0, ErrorKind::Overflow);
         assert!(Layout::new([usize::MAX, 0], [1, 1], 2).is_ok());
     }
 

@@ -364,6 +364,13 @@ mod tests {
     }
 
     #[test]
+    fn a_piece_is_long_from_as_many_bytes_on_as_are_lent() {
+        let long = |len| is_long::<u64>(&Piece { page: 0, offset: 0, len, owner: 0 });
+        let limit = lent_from() / size_of::<u64>();
+        assert_eq!([limit - 1, limit, limit + 1].map(long), [false, true, true]);
+    }
+
+    #[test]
     fn news_come_as_they_were_sent_and_no_byte_makes_other_ones_of_them() {
         let layout = Layout::new([64], [16], 2).unwrap();
         let part = Part::<u16, 1>::new(layout, 0, Location::caller()).expect("there is memory");
@@ -390,6 +397,7 @@ mod tests {
             Err(error) => Err(error.kind()),
         };
         for shares in [false, true] {
+            assert_eq!(letter(&writes, shares).moved.is_empty(), !shares);
             let news = read(0, letter(&writes, shares)).unwrap();
             assert_eq!(news.writes.own, writes.own);
             assert_eq!(news.writes.foreign, writes.foreign);

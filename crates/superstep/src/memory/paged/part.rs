@@ -424,12 +424,37 @@ mod tests {
     /// What is not in one run is counted, and what is is not.
     #[test]
     fn sets_count_as_memory_of_the_table() {
-        let part = part(64, 64, 1);
+        // Every third element of the page is this processor's.
+        let part = part(64, 1, 3);
         let usual = part.table_bytes();
         part.note(0, 2..4);
         assert_eq!(part.table_bytes(), usual);
         part.note(0, 8..9);
-        assert!(part.table_bytes() >= usual + size_of::<(usize, Scattered)>());
+        let scattered = part.scattered.borrow();
+        let bytes = |bits: &Option<Bits>| bits.as_ref().map_or(0, Bits::bytes);
+        let (present, written) = (bytes(&scattered[&0].present), bytes(&scattered[&0].written));
+        assert!(present >= 8 && written >= 8);
+        let map = scattered.capacity() * size_of::<(usize, Scattered)>();
+        assert_eq!(part.table_bytes(), part.pages.table_bytes() + present + written + map);
+    }
+
+    #[test]
+    fn what_one_run_can_say_needs_no_set() {
+        let part = part(64, 16, 2);
+        part.make_room(1).expect("there is memory");
+        for run in [4..6, 6..8, 2..4, 12..12] {
+            part.make_present(1, run);
+        }
+        assert_eq!(part.pages.shown(1), 2..8);
+        let missing = [0..4, 2..8, 5..12, 9..12, 9..9].map(|run| part.missing(1, run));
+        assert_eq!(missing, [Some(0), None, Some(8), Some(9), None]);
+        for run in [8..10, 10..12, 15..15] {
+            part.note(1, run);
+        }
+        part.settle(1, &(0..9));
+        part.settle(1, &(11..16));
+        assert_eq!(part.pages.noted(1), 9..11);
+        assert!(part.scattered.borrow().is_empty());
     }
 
     /// A page that holds copies counts against the limit once, and owned ones do not.
