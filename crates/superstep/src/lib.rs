@@ -3,7 +3,8 @@
 //! A program is a closure that every processor runs. Its processors form a [`Group`] and work in supersteps: inside
 //! a [step](Group::step) each computes on what it has, and at the boundary everything that was asked for happens at
 //! once, in a fixed order. So there are no data races and no deadlocks, and for a given input and number of processors
-//! the result is the same, bit for bit, in every run.
+//! the result is the same, bit for bit, in every run. Only an [epoch](Group::epoch) leaves open which of two senders
+//! comes first.
 //!
 //! ```
 //! use superstep::{Block, Sum};

@@ -13,10 +13,11 @@
 //! | `damage` | bits of a packet flip | ends with `Damaged`, which names the sender |
 //! | `cut` | the end of a packet is missing | ends with `Damaged`, which names the sender |
 //! | `garble` | as both, but nobody sees it before the bytes are read | ends; values may be wrong |
-//! | `memory` | memory for areas, arrays and pages is refused | has the error `OutOfMemory` on all members |
+//! | `memory` | memory for areas, arrays and pages is refused | has the error `OutOfMemory` on all members, and may go on |
 //! | `threads` | the system refuses to start threads | does not start: `BadProcs` |
 //!
-//! They are asked for by [`Config::faults`](crate::Config::faults), or by `SUPERSTEP_SIM_FAULTS=delay,crash`.
+//! They are asked for by [`Config::faults`](crate::Config::faults), or by `SUPERSTEP_SIM_FAULTS=delay,crash`. Not every
+//! seed has the fault before the run is over, and without it a run has its results: try several.
 //!
 //! ```
 //! use superstep::{Config, ErrorKind, Fabric, Sum, sim::Faults};

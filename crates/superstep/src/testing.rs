@@ -122,7 +122,9 @@ pub fn failing<R: Outcome<T>, T: Send>(
 
 /// The largest groups that are tried. Miri, which interprets a program, has time for small ones alone.
 fn most() -> usize {
-    number("SUPERSTEP_TEST_MOST").map_or(if cfg!(miri) { 3 } else { usize::MAX }, |most| most as usize)
+    let some = |text: &str| text.parse().ok().filter(|&most| most > 0);
+    let found = fabric::settings::read("SUPERSTEP_TEST_MOST", "a number of processors, at least 1", some);
+    found.unwrap_or_else(|wrong| panic!("{wrong}")).unwrap_or(if cfg!(miri) { 3 } else { usize::MAX })
 }
 
 /// Hands every configuration that the claims are run with to `run`, with words that say which one it is: for a claim
@@ -146,6 +148,8 @@ pub fn for_each(sizes: &[usize], run: impl Fn(&Config, &str)) {
         // The launcher has decided how many there are, and whoever was started must take part in the same runs.
         if sizes.contains(&procs) {
             run(&Config::new(), &format!("{procs} processors under MPI"));
+        } else {
+            eprintln!("superstep: this claim was not run: it is for {sizes:?} processors, and there are {procs}");
         }
         return;
     }

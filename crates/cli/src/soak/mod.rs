@@ -127,9 +127,14 @@ impl Found {
         let line =
             |what: &str, of: fn(&Usage) -> u64| format!("{what:<22}{:>12}{:>12}\n", of(&self.start), of(&self.end));
         let [first, second] = self.most.map(|bytes| bytes >> 10);
+        let halves = if first == 0 {
+            "the time was too short to hold the memory of two halves against each other; --minutes asks for more"
+                .to_owned()
+        } else {
+            format!("most memory in the first half {first} KiB, in the second {second} KiB")
+        };
         format!(
-            "{} supersteps in {} runs of seed {}, {:.0} s\n\n{:<22}{:>12}{:>12}\n{}{}{}\nmost memory in the first half \
-             {first} KiB, in the second {second} KiB\n",
+            "{} supersteps in {} runs of seed {}, {:.0} s\n\n{:<22}{:>12}{:>12}\n{}{}{}\n{halves}\n",
             self.steps,
             self.runs,
             self.seed,

@@ -5,7 +5,8 @@ use std::{fmt, ops::BitOr, str::FromStr};
 /// What goes wrong in a simulated run; the seed decides when, where and how often.
 ///
 /// Delays and stalls are harmless: they change no result. After any other fault a run ends, and its error names what
-/// happened. A text names them with commas between:
+/// happened; but a program may go on after memory that was refused to a call that returns the error. Not every seed has
+/// the fault that was asked for before the run is over. A text names them with commas between:
 ///
 /// ```
 /// # use fabric::sim::Faults;

@@ -71,7 +71,8 @@ impl Trace {
     }
 
     /// How long each superstep of the last run takes by the model, in the order in which they ended. A step that reads
-    /// what others have is several, because its members meet several times.
+    /// what others have is several, because its members meet several times; so do they where an array is made, and when
+    /// the run ends.
     ///
     /// ```
     /// # use fabric::sim::Trace;
