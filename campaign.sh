@@ -117,11 +117,13 @@ everything() {
   part rounds random-simulated 270 "" "SUPERSTEP_RANDOM_CASES=20000 twice $random simulated_processors"
 }
 
-# What the parts run is built before the first of them, so that none is cut off while it builds.
+# What the parts run is built before the first of them, by the same commands, so that none is cut off while it builds: packages
+# that are built together have more features than each alone.
 export SUPERSTEP_HOSTS_PROFILE=campaign
 counting="" shares=1 deadline=$((SECONDS + 36000))
 part once build 1 "" "cargo build --release --package superstep-cli --package superstep-loops && $claims --no-run &&
-  $campaign --package superstep-bsp --package neststep --package superstep-cli --no-run &&
+  $campaign --package superstep-bsp --no-run && $campaign --package neststep --test random --no-run &&
+  $campaign --package superstep-cli --test restarts --no-run &&
   RUSTFLAGS='--cfg loom' cargo test --release --quiet --package superstep-fabric --lib --target-dir target/loom --no-run &&
   RUSTFLAGS='--cfg shuttle' cargo test --release --quiet --package superstep-fabric --lib --target-dir target/shuttle --no-run &&
   checks/aarch64.sh build && checks/miri.sh build && checks/fuzz.sh build && checks/mutants.sh 0"
