@@ -1,9 +1,9 @@
 //! Whole arrays: redistribution, permutations, to and from one processor (A6), and import by subgroups (G7).
 
-use crate::{SEVERAL, SIZES, check, failing, here, on_sizes};
+use crate::{SEVERAL, SIZES, array_life::inside, check, failing, here, on_sizes};
 use superstep::{
-    Array, Block, BlockCyclic, By, Cyclic, Distribution, Element, ErrorKind, Every, Group, Irregular, Local, Sum,
-    Tiles, Weighted,
+    Array, Block, BlockCyclic, By, Cyclic, Distribution, Element, Error, ErrorKind, Every, Group, Irregular, Local,
+    Sum, Tiles, Weighted,
 };
 
 /// Sizes for claims with many steps.
@@ -140,6 +140,23 @@ fn a_whole_array_goes_to_one_processor_and_comes_from_one() {
         g.step(|s| s.scatter_from(last, &b, whole.as_deref()));
         assert_eq!(all(g, &b), expected(24));
     });
+}
+
+/// A6 and G6: what one member cannot have because an owner leaves is everybody's error.
+#[test]
+fn where_an_owner_leaves_all_hear_that_nobody_has_the_whole() {
+    let is_lost = |error: &Error| check(error, ErrorKind::Departed, &["left the group before this mirror", file!()]);
+    let claim = |g: &mut Group| {
+        let (me, last) = (g.rank(), g.size() - 1);
+        inside(g, |sub| {
+            let a = sub.array::<u8, Block>(2 * sub.size());
+            if me != last {
+                let whole = sub.try_step(|s| s.gather_to(0, &a));
+                is_lost(&whole.expect_err("all who stay hear of it"));
+            }
+        });
+    };
+    failing(&[2, 3, 7], claim, |_, error| is_lost(&error));
 }
 
 /// A6 and S5: these are collective, and one who does not take part is seen.

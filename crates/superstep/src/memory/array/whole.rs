@@ -1,10 +1,15 @@
 //! Whole arrays: from one distribution to another, by a permutation, to and from one processor.
 
-use super::{Array, layout::Distribution, operator::Operator};
+use super::{
+    Array,
+    layout::Distribution,
+    operator::Operator,
+    reads::{Mirror, Wanted},
+};
 use crate::{
-    engine::{Any, Core, Element, Pending, Step, hash_numbers, type_hash},
+    engine::{Any, Core, Element, Item, Pending, Step, hash_numbers, type_hash},
     error::{Error, ErrorKind, Result},
-    memory::{section::Span, whole::Whole},
+    memory::{owned::left_unserved, section::Span, whole::Whole},
 };
 use std::panic::Location;
 
@@ -255,6 +260,22 @@ impl Step {
     }
 }
 
+/// What is left to those who do not have all of an array: where `root` does not get it, they hear of it, too.
+struct Elsewhere {
+    what: &'static str,
+    site: &'static Location<'static>,
+}
+
+impl Item for Elsewhere {
+    fn finish(&mut self, left: &[usize]) -> Result {
+        left.first().map_or(Ok(()), |&rank| Err(left_unserved(rank, self.what, self.site)))
+    }
+
+    fn outcome(&mut self) -> &mut dyn std::any::Any {
+        self
+    }
+}
+
 impl<T: Element, D: Distribution, const N: usize> Whole for Array<T, D, N> {
     type Element = T;
 
@@ -263,7 +284,13 @@ impl<T: Element, D: Distribution, const N: usize> Whole for Array<T, D, N> {
         self.check_whole(core, site)?;
         core.check_rank(root, site)?;
         let all = self.shape.map(|extent| Span { first: 0, step: 1, count: extent });
-        let pending = (step.rank() == root).then(|| step.mirror_spans(self, all, Vec::new(), site));
+        let pending = if step.rank() == root {
+            Some(step.mirror_spans(self, all, Vec::new(), site))
+        } else {
+            // It has no value.
+            let _: Pending<()> = core.place_alone(Elsewhere { what: <Mirror<N> as Wanted<T, D::Map>>::NAME, site });
+            None
+        };
         let words = format!("all of array {} for rank {root}", self.core.number);
         core.log.add_term(hash_numbers([type_hash::<GatherTo>(), self.core.number.into(), root as u64]), words);
         Ok(pending)
