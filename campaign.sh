@@ -81,19 +81,19 @@ export -f twice
 
 random="$claims --test random -- --nocapture"
 everything() {
-  part rounds random-threads 18 "" "SUPERSTEP_RANDOM_CASES=5000 $random threads_are"
+  part rounds random-threads 52 "" "SUPERSTEP_RANDOM_CASES=5000 $random threads_are"
   part rounds random-long 8 "" "SUPERSTEP_TEST_LONG=1 SUPERSTEP_RANDOM_CASES=2000 $random simulated_processors"
-  part rounds random-processes 28 "" "SUPERSTEP_RANDOM_CASES=2000 $random processes_are"
-  part rounds random-mistakes 20 "" "SUPERSTEP_RANDOM_CASES=1000 $random a_mistake_ends"
+  part rounds random-processes 52 "" "SUPERSTEP_RANDOM_CASES=2000 $random processes_are"
+  part rounds random-mistakes 24 "" "SUPERSTEP_RANDOM_CASES=1000 $random a_mistake_ends"
   part rounds random-conflicts 4 "with a conflict" "SUPERSTEP_RANDOM_CASES=1000 $random conflicts_are"
-  part rounds random-mpi 32 "" "SUPERSTEP_RANDOM_CASES=100 $random --ignored of_all_sizes"
-  part rounds random-neststep 20 "" "SUPERSTEP_NESTSTEP_PROGRAMS=100 SUPERSTEP_NESTSTEP_SEED=\$SUPERSTEP_RANDOM_SEED $campaign --package neststep --test random -- --nocapture"
-  part rounds faults-mpi 25 "" "SUPERSTEP_FAULTS=1 $claims --test mayhem -- --nocapture --test-threads=1 of_open_mpi of_mpich && $claims --test mpi"
+  part rounds random-mpi 50 "" "SUPERSTEP_RANDOM_CASES=100 $random --ignored of_all_sizes"
+  part rounds random-neststep 18 "" "SUPERSTEP_NESTSTEP_PROGRAMS=100 SUPERSTEP_NESTSTEP_SEED=\$SUPERSTEP_RANDOM_SEED $campaign --package neststep --test random -- --nocapture"
+  part rounds faults-mpi 35 "" "SUPERSTEP_FAULTS=1 $claims --test mayhem -- --nocapture --test-threads=1 of_open_mpi of_mpich && $claims --test mpi"
   part rounds faults-simulated 8 "" "SUPERSTEP_TEST_SEEDS=20 SUPERSTEP_TEST_SEED=\$((1 + 20 * round)) $claims --test faults -- --nocapture"
   part rounds restarts 30 "" "SUPERSTEP_KILLS=100 $claims --test restarts -- --nocapture && SUPERSTEP_KILLS=12 $campaign --package superstep-cli --test restarts -- --nocapture"
-  part once soak 45 "supersteps|memory|descriptors|threads" "target/release/superstep soak --minutes \$((seconds / 60 > 1 ? seconds / 60 : 1))"
+  part once soak 98 "supersteps|memory|descriptors|threads" "target/release/superstep soak --minutes \$((seconds / 60 > 1 ? seconds / 60 : 1))"
   part once soak-processes 20 "supersteps|memory|descriptors|threads" "target/release/superstep soak --fabric procs --minutes 1"
-  part once mutants 120 "^caught|: replace|: delete" "checks/mutants.sh \$((seconds / 60 > 1 ? seconds / 60 : 1))"
+  part once mutants 60 "^caught|: replace|: delete" "checks/mutants.sh \$((seconds / 60 > 1 ? seconds / 60 : 1))"
   part once claims-elsewhere 20 "claims" "$claims --test suite -- --nocapture elsewhere &&
     $claims --test suite -- --ignored --nocapture counted_on_threads"
   part once claims-mpi 16 "claims" "$claims --test suite -- --ignored --nocapture --test-threads=1 holds_under_open_mpi holds_under_mpich"
@@ -113,8 +113,8 @@ everything() {
   part once sanitizers 50 "claims hold|sequences of calls" "checks/sanitizers.sh"
   part once fuzz 60 "" "checks/fuzz.sh \$((seconds / 8 + 1))"
   # Whatever the others have left is for those of whom there should be most.
-  part rounds faults-processes 160 "" "SUPERSTEP_FAULTS=20 $claims --test mayhem -- --nocapture forked && $claims --test procs"
-  part rounds random-simulated 270 "" "SUPERSTEP_RANDOM_CASES=20000 twice $random simulated_processors"
+  part rounds faults-processes 196 "" "SUPERSTEP_FAULTS=20 $claims --test mayhem -- --nocapture forked && $claims --test procs"
+  part rounds random-simulated 300 "" "SUPERSTEP_RANDOM_CASES=20000 twice $random simulated_processors"
 }
 
 # What the parts run is built before the first of them, by the same commands, so that none is cut off while it builds: packages
