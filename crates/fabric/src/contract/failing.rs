@@ -1,6 +1,6 @@
 //! Claim 7: one failure ends everything, for everybody.
 
-use super::stage::{Alone, Brackets, Counter, Stage, gave_up, word};
+use super::stage::{Alone, Brackets, Counter, Stage, gave_up, scaled, word};
 use crate::{
     circle::{Circle, Melded},
     failure::Failure,
@@ -16,6 +16,7 @@ pub(super) fn uphold(stage: &Stage) {
         an_alarm_before_the_wait_ends_it(stage, rank);
         an_alarm_during_the_wait_ends_it(stage, rank);
         an_alarm_reaches_circles_that_lack_nobody(stage, rank);
+        an_alarm_ends_what_is_carried(stage, rank);
     }
     the_first_of_several_alarms_is_the_one(stage);
 }
@@ -118,6 +119,31 @@ fn an_alarm_reaches_circles_that_lack_nobody(stage: &Stage, raiser: usize) {
             assert_eq!(found, failure);
             assert_over(&mut *inner, &failure);
         }
+    });
+}
+
+/// Claim 7, for memory that is carried: it is on its way to one who raises the alarm instead of taking it, and what is
+/// wanted of that one never comes. Whose run has ended so can begin the next one.
+fn an_alarm_ends_what_is_carried(stage: &Stage, raiser: usize) {
+    let failure = gave_up(raiser, "instead");
+    let warm = stage.counter();
+    stage.run(|circle| {
+        let mut alone = Alone::beside(circle);
+        warm_up(circle, &warm);
+        if circle.rank() == raiser {
+            alone.pass_until(|| warm.get() == stage.size).expect("I am the raiser");
+            for _ in 0..100 {
+                alone.pass().expect("I am the raiser");
+            }
+            circle.alarm().raise(failure.clone());
+        } else if circle.carries() && !circle.shares(raiser) {
+            let (piece, mut place) = (vec![7; scaled(1 << 20)], vec![0; scaled(1 << 20)]);
+            let outcome = circle.carry(&[(raiser, &piece)], &mut [(raiser, &mut place)]);
+            assert_eq!(outcome, Err(failure.clone()));
+        } else {
+            assert_eq!(circle.wait(), Err(failure.clone()));
+        }
+        assert_over(circle, &failure);
     });
 }
 

@@ -28,6 +28,8 @@ crate::wire::tags! {
         Sum,
         /// Why the run cannot go on; only links send and take it.
         Alarm,
+        /// That a process has ended a run that has failed; only links send and take it.
+        Ended,
     }
 }
 

@@ -58,6 +58,7 @@ functions! {
     test = "MPI_Test": fn(*mut u64, *mut c_int, *mut Status);
     wait = "MPI_Wait": fn(*mut u64, *mut Status);
     cancel = "MPI_Cancel": fn(*mut u64);
+    probe = "MPI_Iprobe": fn(c_int, c_int, usize, *mut c_int, *mut Status);
     count = "MPI_Get_count": fn(*const Status, usize, *mut c_int);
     allgather = "MPI_Allgather": fn(*const c_void, c_int, usize, *mut c_void, c_int, usize, usize);
     allreduce = "MPI_Allreduce": fn(*const c_void, *mut c_void, c_int, usize, usize, usize);
@@ -268,6 +269,16 @@ impl Mpi {
         Arrived { from: source, len: usize::try_from(len).unwrap_or(0) }
     }
 
+    /// What has come with this tag, and nobody has asked for yet.
+    pub(super) fn probe(&self, tag: c_int) -> Option<Arrived> {
+        let (mut found, mut status): (c_int, Status) = (0, [0; 16]);
+        let (any, world) = (self.abi.any_source, self.abi.world);
+        // SAFETY: P1.
+        let code = unsafe { (self.functions.probe)(any, tag, world, &raw mut found, &raw mut status) };
+        self.check(code, "MPI_Iprobe");
+        (found != 0).then(|| self.arrived(&status))
+    }
+
     /// Sends bytes to another process and receives as many of it; waits for both.
     pub(super) fn swap(&self, with: usize, out: &[u8], into: &mut [u8]) {
         // SAFETY: P3: it stays borrowed until the request is done, at the end of this function.
@@ -282,11 +293,16 @@ impl Mpi {
         }
     }
 
-    /// Gives up on bytes that were to be received.
-    pub(super) fn cancel(&self, mut request: Request) {
-        let mut status: Status = [0; 16];
+    /// Gives up on bytes that were to be received: the request is done soon, with them if they are on their way.
+    pub(super) fn begin_to_cancel(&self, request: &mut Request) {
         // SAFETY: P1; the request is under way.
         unsafe { (self.functions.cancel)(&raw mut request.0) };
+    }
+
+    /// Gives up on bytes that were to be received, and waits until MPI has.
+    pub(super) fn cancel(&self, mut request: Request) {
+        self.begin_to_cancel(&mut request);
+        let mut status: Status = [0; 16];
         // SAFETY: P1.
         unsafe { (self.functions.wait)(&raw mut request.0, &raw mut status) };
     }

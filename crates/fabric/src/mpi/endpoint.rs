@@ -62,7 +62,11 @@ pub(super) struct State {
     spares: Spares<u8>,
     /// What came for a run that has not begun here.
     later: Vec<(u64, u32, usize, Packet)>,
-    run: Option<Current>,
+    pub(super) run: Option<Current>,
+    /// Bytes that come for nobody, in a run that has failed; P3.
+    pub(super) strays: Vec<(Request, Vec<u8>)>,
+    /// Which run another process has ended, after it had failed, for each time that one has.
+    ended: Vec<u64>,
     /// Messages sent so far, with those to this process itself.
     pub(super) sent: u64,
 }
@@ -86,6 +90,8 @@ impl Endpoint {
             spares: Spares::default(),
             later: Vec::new(),
             run: None,
+            strays: Vec::new(),
+            ended: Vec::new(),
             sent: 0,
         };
         Self { mpi, me, processes, state: Mutex::new(state) }
@@ -98,6 +104,7 @@ impl Endpoint {
         let (now, later): (Vec<_>, Vec<_>) = state.later.drain(..).partition(|&(run, ..)| run == number);
         // What a run that has failed left behind is of no use to anybody.
         state.later = later.into_iter().filter(|&(run, ..)| run > number).collect();
+        state.ended.retain(|&run| run >= number);
         for (_, to, from, packet) in now {
             current.put(to, from, packet);
         }
@@ -283,6 +290,7 @@ impl Endpoint {
         if !state.sending.is_empty() {
             self.settle_sends(state);
         }
+        state.strays.retain_mut(|(request, _)| self.mpi.is_done(request).is_none());
     }
 
     /// Takes in what has come with a header, of `len` bytes.
@@ -322,14 +330,22 @@ impl Endpoint {
 
     /// Tells every other process why the run cannot go on.
     pub(super) fn spread(&self, failure: &Failure) {
-        let report = failure.write();
+        self.tell_all(Tag::Alarm, &failure.write());
+    }
+
+    /// Tells every other process that this one has ended the run, which has failed.
+    pub(super) fn say_ended(&self) {
+        self.tell_all(Tag::Ended, &[]);
+    }
+
+    fn tell_all(&self, tag: Tag, bytes: &[u8]) {
         let mut state = lock(&self.state);
         let Some(number) = state.run.as_ref().map(|run| run.number) else { return };
         for process in (0..self.processes).filter(|&process| process != self.me) {
-            let len = report.len().min(SHORT);
-            let stamp = Stamp { circle: 0, meeting: 0, tag: Tag::Alarm };
+            let len = bytes.len().min(SHORT);
+            let stamp = Stamp { circle: 0, meeting: 0, tag };
             let header = Header { run: number, stamp, len, from: self.me as u32, to: 0 };
-            self.post(&mut state, process, header, report[..len].to_vec());
+            self.post(&mut state, process, header, bytes[..len].to_vec());
         }
         self.settle_sends(&mut state);
     }
@@ -350,12 +366,21 @@ impl State {
             }
             return;
         }
+        if header.stamp.tag == Tag::Ended {
+            return self.ended.push(header.run);
+        }
         let packet = Packet { stamp: header.stamp, tray: Tray::from(bytes) };
         match &self.run {
             Some(run) if run.number == header.run => run.put(header.to, from, packet),
             Some(run) if run.number > header.run => {}
             _ => self.later.push((header.run, header.to, from, packet)),
         }
+    }
+
+    /// How many other processes have ended the run under way, which has failed.
+    pub(super) fn count_ended(&self) -> usize {
+        let number = self.run.as_ref().map(|run| run.number);
+        self.ended.iter().filter(|&&run| Some(run) == number).count()
     }
 
     fn keep(&mut self, bytes: Vec<u8>) {

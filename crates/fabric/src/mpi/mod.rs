@@ -140,6 +140,7 @@ pub fn run<R: Send>(
         alarm.raise(Failure::Died { process: endpoint.me, how });
         Vec::new()
     });
+    world.see_off(&alarm);
     Ok((results, world.end(&alarm)))
 }
 

@@ -207,6 +207,14 @@ impl World {
         alarm
     }
 
+    /// After a failure, stays until the others have dealt with it. Who is no more is not waited for.
+    pub(super) fn see_off(&self, alarm: &RunAlarm) {
+        match alarm.raised() {
+            None | Some(Failure::Lost { .. } | Failure::Died { .. }) => {}
+            Some(_) => self.endpoint.see_off(),
+        }
+    }
+
     /// Ends it, and says what has stopped it, if anything has.
     pub(super) fn end(&self, alarm: &RunAlarm) -> Option<Failure> {
         self.pulse.end();

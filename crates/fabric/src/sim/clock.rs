@@ -136,7 +136,7 @@ fn meeting_of(stamp: Stamp) -> Option<(u64, u64)> {
         Tag::Up | Tag::Down | Tag::Tray => Some((stamp.circle, stamp.meeting)),
         // It moves when a meeting has ended, and counts in the next.
         Tag::Piece => Some((stamp.circle, stamp.meeting + 1)),
-        Tag::Letter | Tag::Count | Tag::Sum | Tag::Alarm => None,
+        Tag::Letter | Tag::Count | Tag::Sum | Tag::Alarm | Tag::Ended => None,
     }
 }
 

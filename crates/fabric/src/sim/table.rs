@@ -317,6 +317,7 @@ fn in_words(tag: Tag) -> &'static str {
         Tag::Count => "a count",
         Tag::Sum => "a sum",
         Tag::Alarm => "an alarm",
+        Tag::Ended => "an end",
     }
 }
 
