@@ -81,9 +81,9 @@ export -f twice
 
 random="$claims --test random -- --nocapture"
 everything() {
-  part rounds random-threads 52 "" "SUPERSTEP_RANDOM_CASES=5000 $random threads_are"
+  part rounds random-threads 32 "" "SUPERSTEP_RANDOM_CASES=5000 $random threads_are"
   part rounds random-long 8 "" "SUPERSTEP_TEST_LONG=1 SUPERSTEP_RANDOM_CASES=2000 $random simulated_processors"
-  part rounds random-processes 52 "" "SUPERSTEP_RANDOM_CASES=2000 $random processes_are"
+  part rounds random-processes 40 "" "SUPERSTEP_RANDOM_CASES=2000 $random processes_are"
   part rounds random-mistakes 24 "" "SUPERSTEP_RANDOM_CASES=1000 $random a_mistake_ends"
   part rounds random-conflicts 4 "with a conflict" "SUPERSTEP_RANDOM_CASES=1000 $random conflicts_are"
   part rounds random-mpi 50 "" "SUPERSTEP_RANDOM_CASES=100 $random --ignored of_all_sizes"
@@ -91,7 +91,7 @@ everything() {
   part rounds faults-mpi 35 "" "SUPERSTEP_FAULTS=1 $claims --test mayhem -- --nocapture --test-threads=1 of_open_mpi of_mpich && $claims --test mpi"
   part rounds faults-simulated 8 "" "SUPERSTEP_TEST_SEEDS=20 SUPERSTEP_TEST_SEED=\$((1 + 20 * round)) $claims --test faults -- --nocapture"
   part rounds restarts 30 "" "SUPERSTEP_KILLS=100 $claims --test restarts -- --nocapture && SUPERSTEP_KILLS=12 $campaign --package superstep-cli --test restarts -- --nocapture"
-  part once soak 98 "supersteps|memory|descriptors|threads" "target/release/superstep soak --minutes \$((seconds / 60 > 1 ? seconds / 60 : 1))"
+  part once soak 70 "supersteps|memory|descriptors|threads" "target/release/superstep soak --minutes \$((seconds / 60 > 1 ? seconds / 60 : 1))"
   part once soak-processes 20 "supersteps|memory|descriptors|threads" "target/release/superstep soak --fabric procs --minutes 1"
   part once mutants 60 "^caught|: replace|: delete" "checks/mutants.sh \$((seconds / 60 > 1 ? seconds / 60 : 1))"
   part once claims-elsewhere 20 "claims" "$claims --test suite -- --nocapture elsewhere &&
@@ -100,17 +100,17 @@ everything() {
   part rounds claims-simulated 20 "" "SUPERSTEP_TEST_SEEDS=2 SUPERSTEP_TEST_SEED=\$((1 + 2 * round)) $claims --test suite -- --skip elsewhere"
   part rounds claims-late 15 "" "SUPERSTEP_TEST_FAULTS=delay,stall SUPERSTEP_TEST_SEEDS=1 SUPERSTEP_TEST_SEED=\$((1 + round)) $claims --test suite -- --skip elsewhere"
   part once waits 15 "" "$claims --test waits"
-  part once schedules 40 "" "RUSTFLAGS='--cfg loom' cargo test --release --package superstep-fabric --lib --target-dir target/loom loom -- --include-ignored"
+  part once schedules 70 "" "RUSTFLAGS='--cfg loom' cargo test --release --package superstep-fabric --lib --target-dir target/loom loom -- --include-ignored"
   part rounds schedules-tried 3 "" "SUPERSTEP_SCHEDULES=5000 RUSTFLAGS='--cfg shuttle' cargo test --release --package superstep-fabric --lib --target-dir target/shuttle shuttle"
-  part once large 30 "" "SUPERSTEP_TEST_SEEDS=1 $claims --test suite -- --ignored a_reduction_of_more &&
+  part once large 60 "" "SUPERSTEP_TEST_SEEDS=1 $claims --test suite -- --ignored a_reduction_of_more &&
     $claims --test mpi -- --ignored --skip programs::program &&
     $campaign --package superstep-bsp --test bsp -- --ignored"
-  part once hosts 35 "host" "trap './hosts.sh down' EXIT; ./hosts.sh up 4 && ./hosts.sh claims && ./hosts.sh cutoff 4 && ./hosts.sh heal 4"
+  part once hosts 45 "host" "trap './hosts.sh down' EXIT; ./hosts.sh up 4 && ./hosts.sh claims && ./hosts.sh cutoff 4 && ./hosts.sh heal 4"
   part once aarch64 30 "" "checks/aarch64.sh"
   part once instructions 5 "instructions" "bench/instructions.sh"
-  part once bsp 35 "" "$campaign --package superstep-bsp"
-  part once miri 50 "parts ran" "checks/miri.sh \$((seconds / 60 + 1))"
-  part once sanitizers 50 "claims hold|sequences of calls" "checks/sanitizers.sh"
+  part once bsp 75 "" "$campaign --package superstep-bsp"
+  part once miri 60 "parts ran" "checks/miri.sh \$((seconds / 60 + 1))"
+  part once sanitizers 60 "claims hold|sequences of calls" "checks/sanitizers.sh"
   part once fuzz 60 "" "checks/fuzz.sh \$((seconds / 8 + 1))"
   # Whatever the others have left is for those of whom there should be most.
   part rounds faults-processes 196 "" "SUPERSTEP_FAULTS=20 $claims --test mayhem -- --nocapture forked && $claims --test procs"

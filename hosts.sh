@@ -79,12 +79,23 @@ claims() {
     launcher_of_the_user
 }
 
+# Waits until so many processes have said in the log that they step.
+begun() {
+  for _ in $(seq 300); do
+    if [ "$(grep -a -c "pid [0-9]" "$log")" -ge "$1" ]; then
+      sleep 1
+      return
+    fi
+    sleep 0.1
+  done
+}
+
 # A program that steps for ever, of which the last host is cut off: all others must say so and end.
 cutoff() {
   cd "$(dirname "$here")/crates/superstep"
   program=$(executable mpi)
   log=$(mktemp)
-  (sleep 5 && ip link set "superstep-e$1" down) &
+  (begun "$1" && ip link set "superstep-e$1" down) &
   export SUPERSTEP_PEER_TIMEOUT=5 SUPERSTEP_TEST_PROGRAM=loop
   # The launcher does not notice that it is cut off from one of its own, so it is ended.
   timeout 30 "$here" run "$1" "$program" programs::program --exact --ignored --nocapture >"$log" 2>&1 || true
@@ -106,7 +117,7 @@ heal() {
   log=$(mktemp) stop=$(mktemp -u)
   export SUPERSTEP_PEER_TIMEOUT=120 SUPERSTEP_TEST_PROGRAM=loop SUPERSTEP_TEST_STOP=$stop
   # TCP sends again at growing intervals, so what was cut for 15 s may need as long once more.
-  (sleep 5 && ip link set "superstep-e$1" down && sleep 15 && ip link set "superstep-e$1" up && sleep 2 && touch "$stop") &
+  (begun "$1" && ip link set "superstep-e$1" down && sleep 15 && ip link set "superstep-e$1" up && sleep 2 && touch "$stop") &
   ended=0
   timeout 200 "$here" run "$1" "$program" programs::program --exact --ignored --nocapture >"$log" 2>&1 || ended=$?
   wait
