@@ -134,7 +134,11 @@ fn await_phase(case: &Case, running: &mut Running, token: &str) -> Result<Vec<u3
         };
         if !pids.is_empty() {
             thread::sleep(Duration::from_micros(case.delay));
-            return Ok(if case.phase == Phase::Start { leftovers::processors(token) } else { pids });
+            let pids = if case.phase == Phase::Start { leftovers::processors(token) } else { pids };
+            // The system may show none of them for a moment.
+            if !pids.is_empty() {
+                return Ok(pids);
+            }
         }
         thread::sleep(Duration::from_millis(1));
     }
