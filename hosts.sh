@@ -99,6 +99,7 @@ cutoff() {
   export SUPERSTEP_PEER_TIMEOUT=5 SUPERSTEP_TEST_PROGRAM=loop
   # The launcher does not notice that it is cut off from one of its own, so it is ended.
   timeout 30 "$here" run "$1" "$program" programs::program --exact --ignored --nocapture >"$log" 2>&1 || true
+  wait
   ip link set "superstep-e$1" up
   lost="process $(($1 - 1)) on superstep$1"
   if [ "$(grep -a -c "PeerLost.*$lost" "$log")" -ne $(($1 - 1)) ]; then

@@ -57,6 +57,15 @@ fn warm_up(circle: &mut dyn Circle, warm: &Counter) {
     warm.add_one();
 }
 
+/// Raises the alarm when all are through with [`warm_up`], and have had the time to begin what they do next.
+fn raise_late(stage: &Stage, circle: &dyn Circle, alone: &mut Alone, warm: &Counter, failure: &Failure) {
+    alone.pass_until(|| warm.get() == stage.size).expect("I am the raiser");
+    for _ in 0..100 {
+        alone.pass().expect("I am the raiser");
+    }
+    circle.alarm().raise(failure.clone());
+}
+
 /// Claim 7, for waits that begin when the alarm is known, the raiser's own among them.
 fn an_alarm_before_the_wait_ends_it(stage: &Stage, raiser: usize) {
     let failure = gave_up(raiser, "before");
@@ -84,11 +93,7 @@ fn an_alarm_during_the_wait_ends_it(stage: &Stage, raiser: usize) {
         let mut alone = Alone::beside(circle);
         warm_up(circle, &warm);
         if circle.rank() == raiser {
-            alone.pass_until(|| warm.get() == stage.size).expect("I am the raiser");
-            for _ in 0..100 {
-                alone.pass().expect("I am the raiser");
-            }
-            circle.alarm().raise(failure.clone());
+            raise_late(stage, circle, &mut alone, &warm, &failure);
         } else {
             assert_eq!(circle.wait(), Err(failure.clone()));
         }
@@ -122,8 +127,8 @@ fn an_alarm_reaches_circles_that_lack_nobody(stage: &Stage, raiser: usize) {
     });
 }
 
-/// Claim 7, for memory that is carried: it is on its way to one who raises the alarm instead of taking it, and what is
-/// wanted of that one never comes. Whose run has ended so can begin the next one.
+/// Claim 7, for memory that is carried: one member raises the alarm instead of taking what is on its way to it, and
+/// sends nothing that the others wait for. Their processes stay, and begin the next run.
 fn an_alarm_ends_what_is_carried(stage: &Stage, raiser: usize) {
     let failure = gave_up(raiser, "instead");
     let warm = stage.counter();
@@ -131,11 +136,7 @@ fn an_alarm_ends_what_is_carried(stage: &Stage, raiser: usize) {
         let mut alone = Alone::beside(circle);
         warm_up(circle, &warm);
         if circle.rank() == raiser {
-            alone.pass_until(|| warm.get() == stage.size).expect("I am the raiser");
-            for _ in 0..100 {
-                alone.pass().expect("I am the raiser");
-            }
-            circle.alarm().raise(failure.clone());
+            raise_late(stage, circle, &mut alone, &warm, &failure);
         } else if circle.carries() && !circle.shares(raiser) {
             let (piece, mut place) = (vec![7; scaled(1 << 20)], vec![0; scaled(1 << 20)]);
             let outcome = circle.carry(&[(raiser, &piece)], &mut [(raiser, &mut place)]);

@@ -41,7 +41,7 @@ impl Step {
     ///
     /// An [`Array`](crate::Array) is read as it is when this step's writes have been committed. Of a
     /// [`Paged`](crate::Paged) array each owner gives what it has now; what others have written and nobody has made
-    /// coherent is not in it. Where an owner leaves in this step's boundary, all who stay have the error.
+    /// coherent is not in it. Where one who has a part leaves in this boundary, all who stay have the error.
     ///
     /// ```
     /// use superstep::{Config, Cyclic};
